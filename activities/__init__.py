@@ -1,0 +1,1 @@
+"""What runs on the worker: attempts, audit sinks and heartbeats."""

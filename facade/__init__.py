@@ -1,0 +1,1 @@
+"""Governed capabilities that run durably on Temporal: the public names."""

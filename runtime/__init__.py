@@ -1,0 +1,1 @@
+"""The governed core: pydantic and the standard library only; it knows no Temporal."""
