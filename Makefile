@@ -22,6 +22,11 @@ CHECKED := $(ROOMS) tests examples benchmarks
 # Absent folders are left out, so that a checkout without them can still be checked.
 PRESENT  = $(wildcard $(CHECKED))
 
+# mypy reads the package as a user has it, through the link tree; its messages name the files themselves.
+PACKAGES = $(addprefix -p ,temperance $(notdir $(wildcard tests examples/support_desk benchmarks)))
+LINKS    = build/__editable__[^/]*/temperance
+SOURCES  = s,^$(LINKS)/(workflows|activities|runtime)/,\1/,; s,^$(LINKS)/,facade/,
+
 .PHONY: help
 help: ## Show this list
 	@printf 'usage: make VERB [ARGS="..."]\n\n'
@@ -90,17 +95,25 @@ bench: install ## Measure against hand-written activities
 
 # ---- checking --------------------------------------------------------------
 
+# Each tool runs even when one before it has failed, so that one run tells all.
 .PHONY: check
 check: install ## Check style, import arrows and types: ruff, import-linter, mypy, pyright
-	$(BIN)/ruff check --quiet $(PRESENT)
-	$(BIN)/ruff format --quiet --check $(PRESENT)
-	$(BIN)/lint-imports
-	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(PY)
+	@set -o pipefail; failed=; \
+	run() { \
+	    name=$$1; shift; printf '\n== %s\n' "$$name"; "$$@" || failed="$$failed, $$name"; \
+	}; \
+	mypy() { $(BIN)/mypy $(PACKAGES) | sed -E '$(SOURCES)'; }; \
+	run 'ruff check'    $(BIN)/ruff check --output-format concise $(PRESENT); \
+	run 'ruff format'   $(BIN)/ruff format --check $(PRESENT); \
+	run 'import-linter' $(BIN)/lint-imports --no-logo; \
+	run 'mypy'          mypy; \
+	run 'pyright'       $(BIN)/pyright --pythonpath $(PY) $(PRESENT); \
+	if [ -n "$$failed" ]; then printf '\ncheck failed: %s\n' "$${failed#, }" >&2; exit 1; fi; \
+	printf '\ncheck passed\n'
 
 .PHONY: format
 format: install ## Rewrite the code in the house format and apply the safe fixes
-	$(BIN)/ruff check --fix --quiet $(PRESENT) || true
+	$(BIN)/ruff check --fix-only --quiet $(PRESENT)
 	$(BIN)/ruff format $(PRESENT)
 
 .PHONY: lock
