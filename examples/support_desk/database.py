@@ -5,7 +5,7 @@ any moment, and a connection of an operation's own leaves nothing behind but wha
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -21,14 +21,14 @@ def create(path: Path, schema: str) -> None:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Generator[sqlite3.Connection]:
     """A connection for reads that need not agree with each other."""
     with closing(_connect(path)) as db:
         yield db
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[sqlite3.Connection]:
+def writing(path: Path) -> Generator[sqlite3.Connection]:
     """One transaction, committed at the end of the block and undone where the block raises.
 
     It takes the write lock at once (`BEGIN IMMEDIATE`): what the block reads cannot be changed by

@@ -1,7 +1,6 @@
 """The premises: the folder that holds the shop, its gateway, its warehouse and its mail server."""
 
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,8 @@ from .warehouse import Warehouse
 
 HOME_VARIABLE = "SUPPORT_DESK_HOME"
 """The environment variable that tells a worker process where the premises are."""
+
+_DATA = Path(__file__).parent / "data"
 
 _LAST_SEEN: Mapping[OrderStatus, str] = {
     "packed": "the packing table",
@@ -100,9 +101,9 @@ class Premises:
 
 def bundled_stock() -> Stock:
     """The stock that comes with the demo."""
-    return Stock.model_validate_json((files(__package__) / "data/shop.json").read_bytes())
+    return Stock.model_validate_json((_DATA / "shop.json").read_bytes())
 
 
 def bundled_tickets() -> Path:
     """The file of tickets that comes with the demo."""
-    return Path(__file__).parent / "data" / "tickets.jsonl"
+    return _DATA / "tickets.jsonl"
