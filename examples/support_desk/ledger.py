@@ -75,7 +75,7 @@ def count(premises: Premises, earlier: Iterable[str]) -> Books:
 def discrepancies(
     books: Books, records: Iterable[TicketRecord], expected: Totals | None
 ) -> tuple[str, ...]:
-    """Where the books differ from the envelopes, or from the expected totals where there are any."""
+    """Where the books differ from the envelopes, or from the expected totals if there are any."""
     found: list[str] = []
     known = list(records)
     for record in known:
