@@ -33,13 +33,13 @@ class ConnectionSettings:
 
 def resolve_settings(
     *,
-    profile: str | None,
-    config_file: Path | None,
-    address: str | None,
-    namespace: str | None,
-    api_key: str | None,
-    tls: bool | TLSConfig | None,
     environment: Mapping[str, str],
+    profile: str | None = None,
+    config_file: Path | None = None,
+    address: str | None = None,
+    namespace: str | None = None,
+    api_key: str | None = None,
+    tls: bool | TLSConfig | None = None,
 ) -> ConnectionSettings:
     """What the caller says, over the environment, over the profile, over the defaults.
 

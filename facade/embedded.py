@@ -247,7 +247,7 @@ class EmbeddedServer:
         return await self._running_process().wait()
 
     async def connect(self, *, plugins: Sequence[Plugin] = ()) -> Client:
-        """A client of this server and its namespace; reads no profile and no environment variable."""
+        """A client of this server and its namespace; no profile and no variable is read."""
         return await Client.connect(
             self.target_host,
             namespace=self.namespace,

