@@ -83,7 +83,8 @@ class EmbeddedServer:
         search_attributes: custom ones, name to type; added to the namespace where they are missing.
         dynamic_config: server settings, over the tuned ones; keys as in Temporal's dynamic
             configuration.
-        log_path: the file that the server's output is appended to; None keeps it until `stop` only.
+        log_path: the file that the server's output is appended to; None keeps its end
+            for error messages only.
         log_level: how much the server writes.
         start_timeout: how long the server may take to be ready.
         stop_timeout: how long the server may take to end before it is killed; it needs about a
@@ -182,7 +183,7 @@ class EmbeddedServer:
 
     @property
     def log_path(self) -> Path | None:
-        """The file with the server's output; None while there is none."""
+        """The file with the server's output; None where none was given."""
         return self._log.path
 
     async def start(self) -> None:
@@ -206,10 +207,10 @@ class EmbeddedServer:
                 # Another process was faster at a port that was free a moment ago, ours or one of
                 # the inner services'.
                 if attempt == _START_ATTEMPTS or not _lost_a_port(error):
-                    self._log.drop()
+                    self._log.close()
                     raise
             except BaseException:
-                self._log.drop()
+                self._log.close()
                 raise
             else:
                 self._ports = ports
@@ -220,7 +221,7 @@ class EmbeddedServer:
         if self._process is not None:
             await self._process.stop(self._stop_timeout)
             self._process = None
-        self._log.drop()
+        self._log.close()
 
     async def kill(self) -> None:
         """End the server at once with SIGKILL, as a crash does; the store stays as it is.

@@ -1,9 +1,7 @@
-"""What the server writes: into a file of the user's, or into one that is gone after `stop`."""
+"""What the server writes: into a file of the user's, or into one without a name."""
 
 import os
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,41 +9,37 @@ _TAIL_BYTES = 8192
 
 
 class ServerLog:
-    """The output of one embedded server, over all its runs."""
+    """The output of one embedded server, over all its runs.
+
+    Without a path it is an unnamed file, which the system removes however this process ends.
+    """
 
     def __init__(self, path: Path | None) -> None:
-        self._given = path
-        self._temporary: Path | None = None
+        self.path = path
+        self._file: BinaryIO | None = None
         self._run_starts_at = 0
 
-    @property
-    def path(self) -> Path | None:
-        """Where it is; None while there is none."""
-        return self._given or self._temporary
-
-    @contextmanager
-    def for_a_run(self) -> Generator[BinaryIO]:
-        """The file, open for a new run to append to."""
-        path = self.path
-        if path is None:
-            descriptor, name = tempfile.mkstemp(prefix="temperance-server-", suffix=".log")
-            os.close(descriptor)
-            path = self._temporary = Path(name)
-        with path.open("ab") as file:
-            self._run_starts_at = file.tell()
-            yield file
+    def open_for_a_run(self) -> BinaryIO:
+        """The file, for a new run to append to."""
+        if self._file is None:
+            self._file = (
+                tempfile.TemporaryFile() if self.path is None else self.path.open("ab+")  # noqa: SIM115 - closed by `close`
+            )
+        self._run_starts_at = os.fstat(self._file.fileno()).st_size
+        return self._file
 
     def tail(self, lines: int = 20) -> list[str]:
         """The last lines that the latest run has written."""
-        if self.path is None:
+        if self._file is None:
             return []
-        with self.path.open("rb") as file:
-            end = file.seek(0, os.SEEK_END)
-            file.seek(max(self._run_starts_at, end - _TAIL_BYTES))
-            return file.read().decode(errors="replace").splitlines()[-lines:]
+        descriptor = self._file.fileno()
+        start = max(self._run_starts_at, os.fstat(descriptor).st_size - _TAIL_BYTES)
+        # Never by seeking: the server writes at the same position in the file.
+        written = os.pread(descriptor, _TAIL_BYTES, start)
+        return written.decode(errors="replace").splitlines()[-lines:]
 
-    def drop(self) -> None:
-        """Remove the file, unless it is the user's."""
-        if self._temporary is not None:
-            self._temporary.unlink(missing_ok=True)
-            self._temporary = None
+    def close(self) -> None:
+        """Let go of the file; the next run opens it again."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -53,16 +53,16 @@ class ServerProcess:
         cls, binary: Path, arguments: Sequence[str], *, log: ServerLog, inherit: Sequence[int] = ()
     ) -> Self:
         """Start the server; it keeps the file descriptors `inherit` open."""
-        with log.for_a_run() as output:
-            process = await asyncio.create_subprocess_exec(
-                *bound_to_this_process([str(binary), *arguments]),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=_own_environment(os.environ),
-                pass_fds=tuple(inherit),
-                start_new_session=True,
-            )
+        output = log.open_for_a_run()
+        process = await asyncio.create_subprocess_exec(
+            *bound_to_this_process([str(binary), *arguments]),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=_own_environment(os.environ),
+            pass_fds=tuple(inherit),
+            start_new_session=True,
+        )
         return cls(process, log)
 
     @property
