@@ -41,6 +41,7 @@ class WorkerProcess:
         Raises:
             AssertionError: it ended, or was not ready in time; the message has its output.
         """
+        paths = [str(_ROOT), str(_ROOT / "examples"), os.environ.get("PYTHONPATH")]
         command = bound_to_this_process([sys.executable, "-m", module, *arguments])
         with output_path.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
@@ -48,7 +49,7 @@ class WorkerProcess:
                 cwd=_ROOT,
                 env={
                     **os.environ,
-                    "PYTHONPATH": os.pathsep.join((str(_ROOT), str(_ROOT / "examples"))),
+                    "PYTHONPATH": os.pathsep.join(filter(None, paths)),
                     "PYTHONSAFEPATH": "1",
                     "PYTHONUNBUFFERED": "1",
                     **(env or {}),
