@@ -1,0 +1,49 @@
+"""Who asks: the authenticated requester of an execution, never the model (DESIGN section 1)."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+
+MAX_IDENTIFIER = 200
+"""Longest identifier that a caller may hand in, in characters."""
+
+Identifier = Annotated[
+    str,
+    StringConstraints(
+        min_length=1, max_length=MAX_IDENTIFIER, pattern=r"^\S(?:[^\x00-\x1f\x7f]*\S)?$"
+    ),
+]
+"""An id given by a caller: 1 to 200 characters, no control characters, no blank at either end."""
+
+ActorKind = Literal["user", "service", "automation", "anonymous"]
+
+
+class Actor(BaseModel):
+    """The authenticated requester.
+
+    Two actors are the same when kind and id are equal, compared exactly, character by character:
+    no case folding and no Unicode normalization is applied.
+
+    Args:
+        id: The requester's id in the application's own directory.
+        kind: ``user``, ``service``, ``automation`` or ``anonymous``.
+        attributes: What policies may need to know (roles, tenant). JSON only, and it is written to
+            workflow history with every request, so keep secrets out of it.
+
+    Raises:
+        pydantic.ValidationError: An empty, blank or overlong id, or an unknown kind.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Identifier
+    kind: ActorKind = "user"
+    attributes: dict[str, JsonValue] = Field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Kind and id, as summaries and tables show it."""
+        return f"{self.kind}:{self.id}"
+
+
+ANONYMOUS = Actor(id="anonymous", kind="anonymous")
+"""Nobody in particular. Policies decide what an anonymous requester may do."""

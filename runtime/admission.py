@@ -1,0 +1,163 @@
+"""Stages 2 to 8 of an attempt: may this request run at all (G8, G9).
+
+Every failure closes: nothing in here enters a handler, and what goes wrong ends the attempt.
+"""
+
+from dataclasses import is_dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from .actor import ANONYMOUS, Actor
+from .app import App
+from .call import Asked, Call
+from .canonical import hash_bytes
+from .capability import Capability
+from .error import CapabilityError
+from .policy import ApprovalDemand, Phase, RequireApproval, evaluate, merge
+from .request import Request
+from .schema import problems_of
+from .trail import Trail
+
+# Capabilities of any input and output pass through here.
+AnyRequest = Request[Any, Any]
+
+
+async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
+    """Resolves, checks exposure, validates, asks the policies and the approval gate.
+
+    Args:
+        app: The application.
+        call: The attempt.
+        trail: Learns the capability and the input's hash as they become known.
+
+    Returns:
+        The admissible request, or that a person must approve it first.
+
+    Raises:
+        CapabilityError: The request is refused, and why.
+    """
+    capability = app.governance.registry.get(call.capability_id)
+    if capability is None:
+        raise CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
+    trail.capability = capability
+    if call.surface not in capability.expose:
+        raise CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unexposed")
+    await _refuse_unlisted(app, call, capability)
+    value = _validate(capability, call.raw)
+    trail.input_hash = _hash(capability, value)
+    if call.actor is None:
+        raise CapabilityError("UNAUTHENTICATED")
+    request = _request(call, capability, value, trail.input_hash, call.actor)
+    demand = await _ask_policies(app, request, "invocation")
+    demand = _with_metadata(capability, demand)
+    if demand is None:
+        demand = await _ask_policies(app, request, "execution")
+    if demand is None:
+        return request
+    return Asked(
+        reasons=demand.reasons,
+        types=demand.types,
+        expires_at=datetime.now(UTC) + demand.expires_in,
+        input_hash=request.input_hash,
+    )
+
+
+async def _refuse_unlisted(app: App, call: Call, capability: Capability[Any, Any]) -> None:
+    """What discovery does not list to this requester does not exist for it either.
+
+    This comes before the input is looked at: otherwise an invalid input would tell a hidden
+    capability from an unknown one (G9).
+    """
+    policies = app.governance.policies_for(capability, "discovery")
+    if not policies:
+        return
+    request = _request(call, capability, None, "", call.actor or ANONYMOUS)
+    verdict = await evaluate(policies, request, app.governance.policy_timeout)
+    if verdict.refusal is not None:
+        raise CapabilityError(
+            "CAPABILITY_NOT_FOUND",
+            audit_reason=verdict.refusal.audit_reason,
+            cause=verdict.refusal.cause,
+        )
+
+
+def _request(
+    call: Call, capability: Capability[Any, Any], value: object, input_hash: str, actor: Actor
+) -> AnyRequest:
+    return Request(
+        capability=capability,
+        input=value,
+        input_hash=input_hash,
+        actor=actor,
+        surface=call.surface,
+        execution_id=call.execution_id,
+        attempt=call.attempt,
+        repeat_of=call.repeat_of,
+        correlation_id=call.correlation_id,
+        workflow=call.workflow,
+    )
+
+
+def _validate(capability: Capability[Any, Any], raw: object) -> object:
+    schema = capability.input_schema
+    try:
+        if isinstance(raw, bytes):
+            return schema.from_json(raw)
+        if isinstance(raw, BaseModel) or is_dataclass(raw):
+            # An instance may have been changed or built without validation: the JSON is judged.
+            return schema.from_json(schema.to_json(raw))
+        return schema.from_python(raw)
+    except ValidationError as error:
+        problems = problems_of(error)
+    except Exception as error:  # noqa: BLE001 - a validator or serializer of the application's own
+        raise CapabilityError("INPUT_INVALID", cause=error) from None
+    raise CapabilityError("INPUT_INVALID", details=problems)
+
+
+def _hash(capability: Capability[Any, Any], value: object) -> str:
+    try:
+        return hash_bytes(capability.input_schema.canonical(value))
+    except Exception as error:  # noqa: BLE001 - a serializer of the application's own
+        raise CapabilityError(
+            "INPUT_INVALID",
+            details=[{"path": "", "type": "canonical", "message": "The input has no JSON form"}],
+            cause=error,
+        ) from None
+
+
+async def _ask_policies(app: App, request: AnyRequest, phase: Phase) -> ApprovalDemand | None:
+    policies = app.governance.policies_for(request.capability, phase)
+    if not policies:
+        return None
+    verdict = await evaluate(policies, request, app.governance.policy_timeout)
+    if verdict.refusal is not None:
+        raise verdict.refusal
+    return verdict.demand
+
+
+def _with_metadata(
+    capability: Capability[Any, Any], demand: ApprovalDemand | None
+) -> ApprovalDemand | None:
+    declared = capability.approval
+    if declared is None or not declared.required:
+        return demand
+    own = merge(
+        [
+            RequireApproval(
+                declared.reason or f"{capability.id} needs an approval each time",
+                declared.type,
+                declared.expires_in,
+            )
+        ]
+    )
+    return own if demand is None else _join(own, demand)
+
+
+def _join(first: ApprovalDemand, second: ApprovalDemand) -> ApprovalDemand:
+    return ApprovalDemand(
+        reasons=tuple(dict.fromkeys(first.reasons + second.reasons)),
+        types=tuple(dict.fromkeys(first.types + second.types)),
+        expires_in=min(first.expires_in, second.expires_in),
+    )

@@ -1,0 +1,70 @@
+"""The application as a driver needs it: the governed surface, its context, its audit."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from .error import ConfigurationError
+from .governance import Governance
+from .request import Request
+from .sink import Sink
+
+# Requests of all capabilities, and an application context of any type.
+ContextFactory = Callable[[Request[Any, Any]], AbstractAsyncContextManager[Any]]
+"""Makes the application context of one attempt; closed on every path."""
+
+PAYLOAD_LIMIT: Final = 2 * 1024 * 1024 - 16 * 1024
+"""The server refuses a payload over 2 MiB; the rest is left for its envelope (DESIGN section 6)."""
+
+
+def no_context(request: Request[Any, Any]) -> AbstractAsyncContextManager[None]:
+    """The context of an application that needs none: handlers find ``None`` in ``ctx.app``."""
+    del request
+    return nullcontext()
+
+
+@dataclass(frozen=True)
+class App:
+    """What a worker serves and `Runtime` runs: the governed surface and what it needs.
+
+    Args:
+        governance: Capabilities, policies and middleware.
+        context: Factory of the application context, called once per attempt.
+        sinks: Where audit events go; ``None`` takes the driver's default (structlog on a worker,
+            none in process).
+        strict_audit: Whether ``capability.started`` must be recorded before the handler runs;
+            where it cannot be, the attempt ends with AUDIT_UNAVAILABLE.
+        sink_timeout: Longest wait for an ``async`` sink, per event.
+        payload_limit: Largest input or output on Temporal, in bytes of JSON. Raise it only where a
+            codec or external storage keeps what reaches the server under 2 MiB.
+
+    Raises:
+        ConfigurationError: Lists every value that is out of its bounds.
+    """
+
+    governance: Governance
+    context: ContextFactory = no_context
+    sinks: Sequence[Sink] | None = None
+    strict_audit: bool = False
+    sink_timeout: timedelta = timedelta(seconds=1)
+    payload_limit: int = PAYLOAD_LIMIT
+
+    def __post_init__(self) -> None:
+        problems: list[str] = []
+        if not isinstance(self.governance, Governance):
+            problems.append("App.governance: give a Governance(registry, policies=[...])")
+        if not callable(self.context):
+            problems.append(
+                "App.context: give a function of the request that returns a context manager"
+            )
+        for sink in self.sinks or ():
+            if not callable(getattr(sink, "record", None)):
+                problems.append(f"App.sinks: {type(sink).__name__} has no record(event) method")
+        if self.sink_timeout <= timedelta(0):
+            problems.append(f"App.sink_timeout is {self.sink_timeout}: give more than zero")
+        if self.payload_limit < 1024:
+            problems.append(f"App.payload_limit is {self.payload_limit}: give at least 1024 bytes")
+        if problems:
+            raise ConfigurationError(problems)

@@ -1,0 +1,225 @@
+"""One attempt: the stages of DESIGN section 5, the same code under every driver.
+
+Every attempt runs the stages from the start: it never trusts that an earlier one was admitted. Every
+failure becomes a `CapabilityError`, and an attempt that no other follows leaves exactly one terminal
+event (G1, G2, G8).
+"""
+
+import asyncio
+import logging
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from .admission import AnyRequest, admit
+from .app import App
+from .call import Asked, Broke, Call, Interruption, Outcome, Returned
+from .capability import Capability
+from .error import CapabilityError, ErrorCode
+from .handling import Handling, interrupted
+from .names import Effect, EventType
+from .redaction import apply
+from .retry import allows_retry
+from .schema import problems_of
+from .trail import Trail
+
+_log = logging.getLogger("temperance.attempt")
+
+_DENIED: Final[frozenset[ErrorCode]] = frozenset(
+    {"CAPABILITY_NOT_FOUND", "UNAUTHENTICATED", "FORBIDDEN", "POLICY_DENIED", "POLICY_FAILED"}
+)
+
+
+async def run_attempt(app: App, call: Call) -> Outcome:
+    """Runs one attempt of an execution.
+
+    Args:
+        app: The application.
+        call: The attempt.
+
+    Returns:
+        How it ended. The caller's cancellation is reported, not raised: what it means is the
+        driver's to say.
+    """
+    trail = Trail(app, call)
+    effect: Effect = call.earlier_effect
+    interruption: Interruption | None = None
+    try:
+        await _announce(call, trail)
+        admitted = await admit(app, call, trail)
+        if isinstance(admitted, Asked):
+            await trail.emit(
+                "capability.approval_requested",
+                effect=effect,
+                attempts=call.attempt,
+                duration_ms=trail.duration_ms,
+                reasons=admitted.reasons,
+            )
+            return admitted
+        _refuse_forbidden_retry(call, admitted.capability)
+        await trail.started()
+        handled = await Handling(app, call, admitted).run()
+        if handled.entered:
+            effect = "possible"
+        if handled.error is None:
+            if handled.entered:
+                effect = "done"
+            returned = _return(call, admitted, handled.output, effect)
+            await trail.emit(
+                "capability.completed",
+                effect=effect,
+                attempts=call.attempt,
+                duration_ms=trail.duration_ms,
+            )
+            return returned
+        error, interruption = handled.error, handled.interruption
+    except CapabilityError as refusal:
+        error = refusal
+        if error.code == "RETRY_FORBIDDEN":
+            effect = "possible"
+    except asyncio.CancelledError as cancellation:
+        task = asyncio.current_task()
+        if task is None or not task.cancelling():
+            error = CapabilityError("INTERNAL_ERROR", cause=cancellation)
+        else:
+            interruption = call.interruption()
+            error = interrupted(interruption, "controls")
+    return await _end(call, trail, error, effect, interruption)
+
+
+async def _announce(call: Call, trail: Trail) -> None:
+    if call.attempt == 1:
+        await trail.emit("capability.requested")
+    else:
+        previous = call.earlier_errors[-1] if call.earlier_errors else "UNKNOWN"
+        await trail.emit("capability.retried", previous_error=previous)
+
+
+def _refuse_forbidden_retry(call: Call, capability: Capability[Any, Any]) -> None:
+    """The metadata's own limit, whoever scheduled this attempt and with whatever policy (G2)."""
+    maximum = capability.plan.maximum_attempts
+    if call.attempt > maximum or (call.entered_before and maximum == 1):
+        raise CapabilityError(
+            "RETRY_FORBIDDEN", details={"attempt": call.attempt, "maximum": maximum}
+        )
+
+
+def _return(call: Call, request: AnyRequest, output: object, effect: Effect) -> Returned:
+    """Stages 11 and 12. The handler has returned: nothing here may cause another attempt."""
+    capability = request.capability
+    schema = capability.output_schema
+    try:
+        data = schema.to_json(output)
+        value = schema.read(data)
+    except ValidationError as error:
+        raise _invalid(problems_of(error), error) from None
+    except Exception as error:  # noqa: BLE001 - the output may be anything, its serializer too
+        problem = {
+            "path": "",
+            "type": "serialization",
+            "message": "The output does not fit its model",
+        }
+        raise _invalid([problem], error) from None
+    rule = capability.redact.output
+    if rule is not None:
+        data = apply(rule, schema, value)
+        value = schema.read(data)
+    if call.output_limit is not None and len(data) > call.output_limit:
+        raise CapabilityError(
+            "PAYLOAD_TOO_LARGE",
+            f"The output has {len(data)} bytes; at most {call.output_limit} can be carried.",
+            stage="output",
+            details={"size": len(data), "limit": call.output_limit},
+        )
+    return Returned(value, data, effect)
+
+
+def _invalid(problems: list[Any], cause: Exception) -> CapabilityError:
+    return CapabilityError("OUTPUT_INVALID", details=problems, cause=cause)
+
+
+async def _end(
+    call: Call,
+    trail: Trail,
+    error: CapabilityError,
+    effect: Effect,
+    interruption: Interruption | None,
+) -> Broke:
+    capability = trail.capability
+    retries = (
+        capability is not None
+        and effect != "done"
+        and call.attempt < capability.plan.maximum_attempts
+        and (call.attempts_allowed is None or call.attempt < call.attempts_allowed)
+        and interruption != "cancelled"
+        and (interruption is not None or allows_retry(capability.plan, error))
+    )
+    if error.cause is not None:
+        _log_cause(call, error)
+    if not retries and interruption != "lost":
+        await _emit_end(call, trail, error, effect, cancelled=interruption == "cancelled")
+    return Broke(error, effect, retries, interruption)
+
+
+async def record_end(
+    app: App,
+    call: Call,
+    error: CapabilityError,
+    effect: Effect,
+    *,
+    cancelled: bool,
+    requested: bool,
+) -> None:
+    """Records the end of an execution that no attempt could record itself.
+
+    Args:
+        app: Whose sinks.
+        call: The last attempt, as far as it is known.
+        error: How it ended.
+        effect: What is known of the world.
+        cancelled: Whether the caller's cancellation ended it.
+        requested: Whether no attempt recorded the request either.
+    """
+    trail = Trail(app, call)
+    trail.capability = app.governance.registry.get(call.capability_id)
+    if requested:
+        await trail.emit("capability.requested")
+    await _emit_end(call, trail, error, effect, cancelled=cancelled)
+
+
+async def _emit_end(
+    call: Call, trail: Trail, error: CapabilityError, effect: Effect, *, cancelled: bool
+) -> None:
+    type_: EventType = "capability.failed"
+    if cancelled:
+        type_ = "capability.cancelled"
+    elif error.code in _DENIED:
+        type_ = "capability.denied"
+    await trail.emit(
+        type_,
+        effect=effect,
+        attempts=call.attempt,
+        duration_ms=trail.duration_ms,
+        error_code=error.code,
+        stage=error.stage,
+        reason=error.reason or error.audit_reason,
+    )
+
+
+def _log_cause(call: Call, error: CapabilityError) -> None:
+    """Names the kind and place of an undeclared exception, never its text (G10)."""
+    cause = error.cause
+    place = "unknown"
+    traceback = None if cause is None else cause.__traceback__
+    while traceback is not None:
+        place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    _log.warning(
+        "%s ended with %s: %s at %s (execution %s, attempt %d)",
+        call.capability_id,
+        error.code,
+        type(cause).__name__,
+        place,
+        call.execution_id,
+        call.attempt,
+    )

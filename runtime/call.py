@@ -1,0 +1,114 @@
+"""What a driver hands to the attempt code, and what it gets back (DESIGN section 5).
+
+A driver is whoever starts attempts: `Runtime` in process, the activity on Temporal. Both call the
+same attempt code with a `Call` and turn its `Outcome` into an envelope or a failure.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from .actor import Actor
+from .error import CapabilityError
+from .names import Effect, Surface
+from .request import WorkflowRef
+
+Interruption = Literal["cancelled", "shutdown", "paused", "lost"]
+"""Why a running attempt was interrupted from outside.
+
+``lost``: the server has closed this attempt already (it timed out there, or its workflow is gone), so
+whatever this one reports is refused, and recording the end is left to whoever saw it.
+"""
+
+
+def caller_cancelled() -> Interruption:
+    """The interruption of a driver that knows of no other: the caller's cancellation."""
+    return "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One attempt as its driver asks for it.
+
+    Args:
+        capability_id: What is asked for, as it was asked.
+        raw: The raw input: ``bytes`` are JSON, anything else is a Python value.
+        actor: The requester; ``None`` where the driver could not read one.
+        surface: Through which door.
+        execution_id: The execution this attempt belongs to.
+        attempt: 1 for the first.
+        earlier_errors: Codes of the attempts before, as far as they are known.
+        entered_before: That the handler was entered before, whatever the attempt's number says.
+        earlier_effect: ``possible`` where an attempt before may have entered the handler.
+        attempts_allowed: How many attempts whoever schedules them will start, ``None`` for no
+            limit. The metadata's own limit holds beside it.
+        repeat_of: First execution in this workflow that asked for the same.
+        correlation_id: The application's own id.
+        workflow: Where on Temporal.
+        output_limit: Largest output in bytes of JSON, or ``None``.
+        interruption: Says why the attempt was interrupted, once it was.
+        entered: Called right before the handler is entered.
+    """
+
+    capability_id: str
+    raw: object
+    actor: Actor | None
+    surface: Surface
+    execution_id: str
+    attempt: int = 1
+    earlier_errors: tuple[str, ...] = ()
+    earlier_effect: Effect = "none"
+    entered_before: bool = False
+    attempts_allowed: int | None = None
+    repeat_of: str | None = None
+    correlation_id: str | None = None
+    workflow: WorkflowRef | None = None
+    output_limit: int | None = None
+    interruption: Callable[[], Interruption] = caller_cancelled
+    entered: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The handler returned a valid output.
+
+    Args:
+        output: The validated and redacted output.
+        json: The same as JSON.
+        effect: ``done``; less where middleware answered and the handler was never entered.
+    """
+
+    output: object
+    json: bytes
+    effect: Effect = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A person must approve; the handler was not entered."""
+
+    reasons: tuple[str, ...]
+    types: tuple[str, ...]
+    expires_at: datetime
+    input_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """The attempt ended without an output.
+
+    Args:
+        error: Why.
+        effect: What is known of the world after all attempts so far.
+        retries: Whether a further attempt follows.
+        interruption: Set where it was interrupted from outside.
+    """
+
+    error: CapabilityError
+    effect: Effect
+    retries: bool = False
+    interruption: Interruption | None = None
+
+
+Outcome = Returned | Asked | Broke

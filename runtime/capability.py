@@ -1,0 +1,229 @@
+"""A capability: a governed operation, declared on an ordinary typed function (DESIGN section 4)."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, get_type_hints, overload
+
+from .names import Risk, SideEffect, Surface
+from .retry import Retry, RetryPlan, derive_plan
+from .schema import Schema
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .middleware import Middleware
+    from .policy import Policy, PolicyFunction
+
+I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
+O = TypeVar("O")  # noqa: E741 - output
+
+DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
+DEFAULT_APPROVAL_EXPIRY: Final = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """That a person must approve each execution, as declared by the capability.
+
+    Args:
+        required: Whether it must; ``False`` leaves it to the policies.
+        type: Who may approve, in the application's own words, for example ``manager``.
+        reason: Shown to the approver.
+        expires_in: How long a decision may take; 15 minutes unless given.
+    """
+
+    required: bool = True
+    type: str | None = None
+    reason: str | None = None
+    expires_in: timedelta = DEFAULT_APPROVAL_EXPIRY
+
+
+RedactRule = tuple[str, ...] | Callable[[Any], object]  # any model: the capability's own type
+
+
+@dataclass(frozen=True, slots=True)
+class Redact:
+    """What never leaves the worker (G10).
+
+    Args:
+        output: Dot paths of fields left out of the output, each with a default so that the rest
+            still is an output; or a function from the output to one that may be seen.
+        approval_input: The same for the input as approvers see it.
+    """
+
+    output: RedactRule | None = None
+    approval_input: RedactRule | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Capability(Generic[I, O]):
+    """A governed operation: its id, handler and metadata.
+
+    Made by `capability`; checked when a `CapabilityRegistry` is built of it.
+    """
+
+    id: str
+    handler: Callable[..., object]
+    description: str
+    expose: frozenset[Surface]
+    side_effect: SideEffect
+    risk: Risk
+    idempotent: bool = False
+    retry: Retry | None = None
+    timeout: timedelta = DEFAULT_TIMEOUT
+    queue_timeout: timedelta | None = None
+    approval: Approval | None = None
+    redact: Redact = Redact()
+    policies: "tuple[Policy, ...]" = ()
+    middleware: "tuple[Middleware, ...]" = ()
+    tags: frozenset[str] = frozenset()
+    tool_name: str | None = None
+    declared_in: str = field(default="", repr=False)
+
+    @cached_property
+    def plan(self) -> RetryPlan:
+        """The attempts that the metadata comes to (G2)."""
+        return derive_plan(self.side_effect, self.idempotent, self.retry)
+
+    @cached_property
+    def takes_context(self) -> bool:
+        """Whether the handler takes a `Context` after its input."""
+        return len(_positional(self.handler)) > 1
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether the handler is ``async def``; a ``def`` handler runs in a thread."""
+        return inspect.iscoroutinefunction(self.handler)
+
+    @cached_property
+    def input_schema(self) -> Schema[I]:
+        """Validator and serializer of the input.
+
+        Raises:
+            TypeError: The handler's input has no annotation, or one that cannot be resolved.
+        """
+        return Schema(self._annotation(_positional(self.handler)[0].name, "input"))
+
+    @cached_property
+    def output_schema(self) -> Schema[O]:
+        """Validator and serializer of the output, see `input_schema`."""
+        return Schema(self._annotation("return", "output"))
+
+    def _annotation(self, name: str, what: str) -> Any:  # the type is the handler's own
+        try:
+            hints = get_type_hints(self.handler, include_extras=True)
+        except NameError as error:
+            raise TypeError(
+                f"the annotations of its handler cannot be resolved ({error}): "
+                "define the models at module level"
+            ) from error
+        if name not in hints:
+            raise TypeError(f"its handler has no annotation for the {what}: annotate it")
+        return hints[name]
+
+
+class CapabilityDecorator(Protocol):
+    """Turns a handler into a typed `Capability`."""
+
+    # The application's context is any type: it is the handler's business, not the caller's.
+    @overload
+    def __call__(
+        self, handler: "Callable[[I, Context[Any]], Awaitable[O]]"
+    ) -> Capability[I, O]: ...
+    @overload
+    def __call__(self, handler: Callable[[I], Awaitable[O]]) -> Capability[I, O]: ...
+    @overload
+    def __call__(self, handler: "Callable[[I, Context[Any]], O]") -> Capability[I, O]: ...
+    @overload
+    def __call__(self, handler: Callable[[I], O]) -> Capability[I, O]: ...
+
+
+def capability(
+    id: str,  # noqa: A002 - the word of DESIGN section 4
+    *,
+    description: str,
+    expose: Iterable[Surface],
+    side_effect: SideEffect,
+    risk: Risk,
+    idempotent: bool = False,
+    retry: Retry | None = None,
+    timeout: timedelta = DEFAULT_TIMEOUT,
+    queue_timeout: timedelta | None = None,
+    approval: Approval | None = None,
+    redact: Redact | None = None,
+    policies: "Iterable[Policy | PolicyFunction]" = (),
+    middleware: "Iterable[Middleware]" = (),
+    tags: Iterable[str] = (),
+    tool_name: str | None = None,
+) -> CapabilityDecorator:
+    """Declares a function as a governed capability.
+
+    The handler takes its input and, if it wants one, a `Context`; it may be ``async def`` or
+    ``def`` (which runs in a thread)::
+
+        @capability(
+            "orders.refund",
+            description="Refund an order, in full or in part.",
+            expose={"agent", "workflow"},
+            side_effect="write",
+            risk="high",
+        )
+        async def refund_order(input: RefundInput, ctx: Context[Shop]) -> RefundResult: ...
+
+    Args:
+        id: Dot path such as ``orders.refund``; also the Temporal activity type.
+        description: What it does, for people and models.
+        expose: Surfaces that may ask for it.
+        side_effect: ``none``, ``read``, ``write``, ``destructive`` or ``external``.
+        risk: ``low``, ``medium``, ``high`` or ``critical``.
+        idempotent: The claim that repeating it under one idempotency key is safe.
+        retry: Further attempts; for a write-like side effect only together with ``idempotent``.
+        timeout: Bound of one attempt; 30 seconds unless given.
+        queue_timeout: Longest wait for a worker; without limit unless given.
+        approval: That a person must approve.
+        redact: What never leaves the worker.
+        policies: Policies of this capability, beside those of the `Governance`.
+        middleware: Wraps the handler, outermost first.
+        tags: Groups of capabilities, for scoping what an agent is shown.
+        tool_name: Name as a model's tool; derived from the id unless given.
+
+    Returns:
+        A decorator that gives a `Capability`. Nothing is checked here: a `CapabilityRegistry` lists
+        all problems of all its capabilities at once.
+    """
+    from .policy import as_policy
+
+    surfaces = frozenset((expose,)) if isinstance(expose, str) else frozenset(expose)
+    kept_policies = tuple(as_policy(entry) for entry in policies)
+    kept_middleware = tuple(middleware)
+    kept_tags = frozenset(tags)
+
+    def decorate(handler: Callable[..., Any]) -> Capability[Any, Any]:
+        return Capability(
+            id=id,
+            handler=handler,
+            description=description,
+            expose=surfaces,
+            side_effect=side_effect,
+            risk=risk,
+            idempotent=idempotent,
+            retry=retry,
+            timeout=timeout,
+            queue_timeout=queue_timeout,
+            approval=approval,
+            redact=redact or Redact(),
+            policies=kept_policies,
+            middleware=kept_middleware,
+            tags=kept_tags,
+            tool_name=tool_name,
+            declared_in=f"{handler.__module__}.{handler.__qualname__}",
+        )
+
+    return decorate
+
+
+def _positional(handler: Callable[..., object]) -> list[inspect.Parameter]:
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p for p in inspect.signature(handler).parameters.values() if p.kind in kinds]

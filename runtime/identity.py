@@ -1,0 +1,110 @@
+"""Execution ids, idempotency keys and step ids: derived, never random (G5, DESIGN section 6).
+
+The formula, reproducible in any language with a version 5 UUID:
+
+    execution_id    = uuid5(EXECUTION_NAMESPACE, canonical JSON of
+                            [temporal namespace, workflow id, original run id, activity id])
+    idempotency_key = uuid5(KEY_NAMESPACE, execution_id)
+
+For a standalone activity (one request without a workflow) the array is
+``[temporal namespace, activity id, activity run id]``; three members instead of four keep the two
+kinds apart.
+"""
+
+from typing import Final
+from uuid import UUID, uuid5
+
+from .actor import MAX_IDENTIFIER
+from .canonical import canonical_json
+
+EXECUTION_NAMESPACE: Final = UUID("5b0c1a52-3f0e-5d5e-9d2c-6f1f0b7f4a01")
+KEY_NAMESPACE: Final = UUID("5b0c1a52-3f0e-5d5e-9d2c-6f1f0b7f4a02")
+BUSINESS_NAMESPACE: Final = UUID("5b0c1a52-3f0e-5d5e-9d2c-6f1f0b7f4a03")
+
+
+def workflow_execution_id(
+    namespace: str, workflow_id: str, original_run_id: str, activity_id: str
+) -> str:
+    """The execution id of an activity that a workflow scheduled.
+
+    Args:
+        namespace: Temporal namespace.
+        workflow_id: Workflow id.
+        original_run_id: ``original_execution_run_id`` of the run: the same after a reset, new after
+            continue-as-new and when the workflow id is used again. In a run that a workflow-level
+            retry started, that of the first attempt.
+        activity_id: The step id.
+
+    Returns:
+        A UUID of 36 characters.
+    """
+    name = canonical_json([namespace, workflow_id, original_run_id, activity_id])
+    return str(uuid5(EXECUTION_NAMESPACE, name.decode()))
+
+
+def standalone_execution_id(namespace: str, activity_id: str, activity_run_id: str) -> str:
+    """The execution id of a standalone activity: one request without a workflow."""
+    name = canonical_json([namespace, activity_id, activity_run_id])
+    return str(uuid5(EXECUTION_NAMESPACE, name.decode()))
+
+
+def idempotency_key(execution_id: str) -> str:
+    """The key that a handler hands to whatever keeps the effect (36 characters, G5)."""
+    return str(uuid5(KEY_NAMESPACE, execution_id))
+
+
+def business_key(capability_id: str, parts: tuple[object, ...]) -> str:
+    """A key for what must happen once *across* executions, such as one refund per order.
+
+    Args:
+        capability_id: The capability that owns the rule.
+        parts: What identifies the business fact: strings, numbers, and JSON-like values of these.
+
+    Returns:
+        A UUID of 36 characters. Storing and checking it is the application's (DESIGN section 6).
+
+    Raises:
+        ValueError: No parts, or a part that is not JSON.
+    """
+    if not parts:
+        raise ValueError("a business key needs at least one part, for example the order id")
+    name = canonical_json([capability_id, *parts])
+    return str(uuid5(BUSINESS_NAMESPACE, name.decode()))
+
+
+def automatic_step(capability_id: str, raw_hash: str, count: int) -> str:
+    """The activity id given where the caller names no step.
+
+    Args:
+        capability_id: The capability asked for.
+        raw_hash: Hash of the raw input.
+        count: How often this run has asked for the same, this time included.
+
+    Returns:
+        For example ``orders.refund-1f3a9c07-1``: it follows what is asked, not when.
+    """
+    return f"{capability_id}-{raw_hash[:8]}-{count}"
+
+
+def check_identifier(what: str, value: str) -> str:
+    """Refuses an id that is empty, blank at an end, overlong, or has control characters.
+
+    Args:
+        what: How the id is called in the message, for example ``step``.
+        value: The id.
+
+    Returns:
+        The id, unchanged.
+
+    Raises:
+        ValueError: Says what is wrong and what to give instead. The value is not repeated.
+    """
+    if not value or value != value.strip():
+        raise ValueError(
+            f"{what} is empty or has white space at an end: give 1 to {MAX_IDENTIFIER} characters"
+        )
+    if len(value) > MAX_IDENTIFIER:
+        raise ValueError(f"{what} has {len(value)} characters: give at most {MAX_IDENTIFIER}")
+    if not value.isprintable():
+        raise ValueError(f"{what} has control characters: give printable text")
+    return value

@@ -1,0 +1,41 @@
+"""Middleware: the application's own code around a handler, and its authoritative authorization."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from .context import Context
+
+Proceed = Callable[[], Awaitable[object]]
+"""Runs the rest of the chain and gives the handler's output."""
+
+# The application's context and the output are any type: one middleware serves many capabilities.
+Middleware = Callable[[Context[Any], Proceed], Awaitable[object]]
+"""``async def (ctx, proceed)``: call ``proceed()`` at most once and return an output.
+
+Raise `CapabilityError` with code ``FORBIDDEN`` or a `DeclaredError` to refuse.
+"""
+
+
+def wrap(chain: tuple[Middleware, ...], ctx: Context[Any], innermost: Proceed) -> Proceed:
+    """Puts the middleware around the innermost call, the first one outermost."""
+    proceed = innermost
+    for layer in reversed(chain):
+        proceed = _layer(layer, ctx, proceed)
+    return proceed
+
+
+def _layer(layer: Middleware, ctx: Context[Any], inner: Proceed) -> Proceed:
+    entered = False
+
+    async def once() -> object:
+        # A second call would be a retry that no rule allowed (G2).
+        nonlocal entered
+        if entered:
+            raise RuntimeError("middleware called proceed() twice")
+        entered = True
+        return await inner()
+
+    def proceed() -> Awaitable[object]:
+        return layer(ctx, once)
+
+    return proceed

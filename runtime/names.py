@@ -1,0 +1,62 @@
+"""Every name that travels: on the wire, in history, in search attributes, in event streams.
+
+A name here never changes its meaning and is never used twice: histories written by one release are
+replayed and read by the next (DESIGN sections 7, 9 and 10; STYLE, "wire names live in one module").
+"""
+
+from typing import Final, Literal
+
+Surface = Literal["direct", "workflow", "agent", "mcp", "test"]
+"""The door through which a request came (DESIGN section 1)."""
+
+SideEffect = Literal["none", "read", "write", "destructive", "external"]
+"""What a capability does to the world."""
+
+Risk = Literal["low", "medium", "high", "critical"]
+"""How much harm a wrong execution can do, in the words of whoever owns the capability."""
+
+Effect = Literal["none", "possible", "done"]
+"""What an envelope says of the world: never entered, entered with unknown outcome, returned."""
+
+EventType = Literal[
+    "capabilities.discovered",
+    "capability.requested",
+    "capability.denied",
+    "capability.approval_requested",
+    "capability.approved",
+    "capability.rejected",
+    "capability.started",
+    "capability.retried",
+    "capability.completed",
+    "capability.failed",
+    "capability.cancelled",
+]
+"""The types of audit events (DESIGN section 9)."""
+
+SURFACES: Final[tuple[Surface, ...]] = ("direct", "workflow", "agent", "mcp", "test")
+SIDE_EFFECTS: Final[tuple[SideEffect, ...]] = ("none", "read", "write", "destructive", "external")
+RISKS: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
+WRITE_LIKE: Final[frozenset[SideEffect]] = frozenset({"write", "destructive", "external"})
+
+RECORD_ACTIVITY: Final = "temperance.record"
+"""Local activity that records an outcome which only the workflow could see."""
+
+APPROVAL_WORKFLOW: Final = "temperance.Approval"
+"""Workflow type of one approval."""
+
+SEARCH_ATTRIBUTES: Final[dict[str, str]] = {
+    "TemperanceCapability": "Keyword",
+    "TemperanceApproval": "Keyword",
+    "TemperanceActor": "Keyword",
+    "TemperanceRisk": "Keyword",
+}
+"""Search attribute names and their types, as the server's registration call spells them."""
+
+WORKER_SHUTDOWN: Final = "WorkerShutdown"
+"""Failure type of an attempt that ended because its worker shut down (DESIGN section 6)."""
+
+UNKNOWN_ACTIVITY: Final = "NotFoundError"
+"""Failure type that the SDK gives for an activity type which a worker does not have."""
+
+RESERVED_PREFIX: Final = "temperance."
+"""Capability ids may not begin so: these activity and workflow types are the library's own."""

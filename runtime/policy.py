@@ -1,0 +1,236 @@
+"""Policies: the application's rules about a request (G8).
+
+All policies of a phase are evaluated, none short-circuits. Precedence: deny, hide, require_approval,
+allow. Several demands for approval merge: all reasons, all types, the least expiry. A policy that
+raises, takes too long or returns something else denies with POLICY_FAILED (DESIGN section 4).
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Literal
+
+from .capability import DEFAULT_APPROVAL_EXPIRY
+from .error import CapabilityError
+from .request import Request
+
+Phase = Literal["discovery", "invocation", "execution"]
+PHASES: Final[tuple[Phase, ...]] = ("discovery", "invocation", "execution")
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The policy has nothing against the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """The policy refuses; code and message are public."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hide:
+    """To this requester the capability does not exist (G9)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequireApproval:
+    """A person must approve first."""
+
+    reason: str
+    type: str | None = None
+    expires_in: timedelta = DEFAULT_APPROVAL_EXPIRY
+
+
+Decision = Allow | Deny | Hide | RequireApproval
+
+_ALLOW: Final = Allow()
+_HIDE: Final = Hide()
+
+
+def allow() -> Allow:
+    """Nothing against it."""
+    return _ALLOW
+
+
+def deny(code: str, message: str) -> Deny:
+    """Refuses the request.
+
+    Args:
+        code: The application's own reason code, public, for example ``OVER_LIMIT``.
+        message: Public text.
+    """
+    return Deny(code, message)
+
+
+def hide() -> Hide:
+    """To this requester the capability does not exist."""
+    return _HIDE
+
+
+def require_approval(
+    reason: str,
+    *,
+    type: str | None = None,
+    expires_in: timedelta = DEFAULT_APPROVAL_EXPIRY,  # noqa: A002
+) -> RequireApproval:
+    """Demands that a person approves.
+
+    Args:
+        reason: Shown to the approver.
+        type: Who may approve, in the application's own words.
+        expires_in: How long the decision may take, more than zero.
+    """
+    return RequireApproval(reason, type, expires_in)
+
+
+# A policy sees requests of all capabilities, so their input and output may be of any type.
+PolicyFunction = Callable[[Request[Any, Any]], Decision | Awaitable[Decision]]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A named rule for one phase.
+
+    Args:
+        function: ``(request) -> decision``, ``def`` or ``async def``; it cannot change the input.
+        phase: ``discovery`` (listing; the request's input is ``None``), ``invocation`` or
+            ``execution`` (right before the handler, also after an approval).
+        name: Name in audit events and tables.
+    """
+
+    function: PolicyFunction
+    phase: Phase = "invocation"
+    name: str = ""
+
+
+def policy(
+    *, phase: Phase = "invocation", name: str | None = None
+) -> Callable[[PolicyFunction], Policy]:
+    """Makes a function a `Policy` of the given phase."""
+
+    def decorate(function: PolicyFunction) -> Policy:
+        return Policy(function, phase, name or _name_of(function))
+
+    return decorate
+
+
+def as_policy(entry: Policy | PolicyFunction) -> Policy:
+    """A bare function is an invocation policy under its own name."""
+    return entry if isinstance(entry, Policy) else Policy(entry, "invocation", _name_of(entry))
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDemand:
+    """What all demands for approval of one request come to.
+
+    Args:
+        reasons: All reasons, in order, each once.
+        types: All approver types, in order, each once.
+        expires_in: The least expiry.
+    """
+
+    reasons: tuple[str, ...]
+    types: tuple[str, ...]
+    expires_in: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the policies of a phase come to: at most one of the two is set.
+
+    Args:
+        refusal: The error to end the attempt with.
+        demand: The merged demand for approval.
+    """
+
+    refusal: CapabilityError | None = None
+    demand: ApprovalDemand | None = None
+
+
+CLEAR: Final = Verdict()
+
+
+async def evaluate(
+    policies: Sequence[Policy], request: Request[Any, Any], timeout: timedelta
+) -> Verdict:
+    """Evaluates all policies of a phase, one after the other.
+
+    Args:
+        policies: The policies of the phase.
+        request: The request; its input is ``None`` in the discovery phase.
+        timeout: Bound for each ``async`` policy.
+
+    Returns:
+        What they come to.
+    """
+    denial: CapabilityError | None = None
+    failure: CapabilityError | None = None
+    hidden: str | None = None
+    demands: list[RequireApproval] = []
+    for entry in policies:
+        try:
+            decision = entry.function(request)
+            if not isinstance(decision, Allow | Deny | Hide | RequireApproval):
+                decision = await _bounded(decision, timeout)
+        except Exception as error:
+            failure = failure or _failed(entry, error)
+            continue
+        match decision:
+            case Allow():
+                pass
+            case Deny():
+                denial = denial or _denied(entry, decision)
+            case Hide():
+                hidden = hidden or entry.name
+            case RequireApproval():
+                demands.append(decision)
+            case _:
+                failure = failure or _failed(entry, None)
+    # A failed policy might have hidden or denied: it closes before any weaker decision counts.
+    if denial or failure:
+        return Verdict(refusal=denial or failure)
+    if hidden is not None:
+        return Verdict(
+            refusal=CapabilityError("CAPABILITY_NOT_FOUND", audit_reason=f"hidden:{hidden}")
+        )
+    return Verdict(demand=merge(demands)) if demands else CLEAR
+
+
+def merge(demands: Sequence[RequireApproval]) -> ApprovalDemand:
+    """All reasons, all types, the least expiry."""
+    return ApprovalDemand(
+        reasons=tuple(dict.fromkeys(demand.reason for demand in demands)),
+        types=tuple(dict.fromkeys(demand.type for demand in demands if demand.type)),
+        expires_in=min(demand.expires_in for demand in demands),
+    )
+
+
+async def _bounded(pending: object, timeout: timedelta) -> object:
+    if not inspect.isawaitable(pending):
+        return pending
+    async with asyncio.timeout(timeout.total_seconds()):
+        return await pending
+
+
+def _denied(entry: Policy, decision: Deny) -> CapabilityError:
+    return CapabilityError(
+        "POLICY_DENIED",
+        decision.message,
+        reason=decision.code,
+        audit_reason=f"denied:{entry.name}",
+        stage="execution_policy" if entry.phase == "execution" else "policy",
+    )
+
+
+def _failed(entry: Policy, cause: Exception | None) -> CapabilityError:
+    return CapabilityError("POLICY_FAILED", cause=cause, audit_reason=f"failed:{entry.name}")
+
+
+def _name_of(function: object) -> str:
+    return getattr(function, "__name__", None) or type(function).__name__

@@ -1,0 +1,198 @@
+"""`Runtime`: governed capabilities in process, without Temporal (surfaces ``direct`` and ``test``).
+
+The same attempt code as on Temporal; here the runtime itself drives the retry loop by the same rules.
+What it cannot give is durability: when the process dies, the execution dies with it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar, overload
+from uuid import uuid4
+
+from .actor import Actor
+from .app import App
+from .attempt import record_end, run_attempt
+from .call import Asked, Broke, Call, Outcome, Returned
+from .capability import Capability
+from .describe import Discovery, describe
+from .envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, Failed
+from .error import CapabilityError
+from .identity import check_identifier
+from .names import Effect, Surface
+from .retry import SINGLE_ATTEMPT
+
+I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
+O = TypeVar("O")  # noqa: E741 - output
+
+
+class Runtime:
+    """Runs capabilities of an `App` in this process.
+
+    Args:
+        app: The governed surface and what it needs.
+        sleep: Waits between attempts, in seconds; for tests.
+    """
+
+    def __init__(
+        self, app: App, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self.app = app
+        self._sleep = sleep
+
+    @overload
+    async def invoke(
+        self,
+        capability: Capability[I, O],
+        input: I | object,  # noqa: A002 - the word of DESIGN section 4
+        *,
+        actor: Actor,
+        surface: Surface = ...,
+        request_id: str | None = ...,
+        correlation_id: str | None = ...,
+    ) -> ExecutionResult[O]: ...
+
+    @overload
+    async def invoke(
+        self,
+        capability: str,
+        input: object,  # noqa: A002 - the word of DESIGN section 4
+        *,
+        actor: Actor,
+        surface: Surface = ...,
+        request_id: str | None = ...,
+        correlation_id: str | None = ...,
+    ) -> ExecutionResult[object]: ...
+
+    async def invoke(
+        self,
+        capability: Capability[I, O] | str,
+        input: object,  # noqa: A002 - the word of DESIGN section 4
+        *,
+        actor: Actor,
+        surface: Surface = "direct",
+        request_id: str | None = None,
+        correlation_id: str | None = None,
+    ) -> ExecutionResult[O] | ExecutionResult[object]:
+        """Requests one execution and waits for its envelope.
+
+        Args:
+            capability: The capability, or its id.
+            input: An input of its type, a JSON-like value, or JSON as ``bytes``; with an id also
+                JSON as ``str``.
+            actor: The authenticated requester.
+            surface: Through which door.
+            request_id: The execution id to use; a random one unless given. The runtime keeps no
+                record, so it does not refuse one that was used before.
+            correlation_id: The application's own id, passed through to events.
+
+        Returns:
+            The envelope. Whatever goes wrong in the request is in it.
+
+        Raises:
+            ValueError: A malformed ``request_id`` or ``correlation_id``.
+            asyncio.CancelledError: The caller was cancelled; the trail says with what effect.
+        """
+        name = capability if isinstance(capability, str) else capability.id
+        if isinstance(capability, str) and isinstance(input, str):
+            input = input.encode(errors="surrogatepass")  # noqa: A001 - as above
+        if request_id is not None:
+            check_identifier("request_id", request_id)
+        if correlation_id is not None:
+            check_identifier("correlation_id", correlation_id)
+        execution_id = request_id or str(uuid4())
+        known = self.app.governance.registry.get(name)
+        plan = SINGLE_ATTEMPT if known is None else known.plan
+        errors: tuple[str, ...] = ()
+        effect: Effect = "none"
+        attempt = 1
+        task = asyncio.current_task()
+        before = task.cancelling() if task is not None else 0
+        while True:
+            call = Call(
+                capability_id=name,
+                raw=input,
+                actor=actor,
+                surface=surface,
+                execution_id=execution_id,
+                attempt=attempt,
+                earlier_errors=errors,
+                earlier_effect=effect,
+                correlation_id=correlation_id,
+            )
+            outcome = await run_attempt(self.app, call)
+            if task is not None and task.cancelling() > before:
+                raise asyncio.CancelledError
+            if not isinstance(outcome, Broke) or not outcome.retries or plan.retry is None:
+                return envelope_of(call, outcome)
+            errors = (*errors, outcome.error.code)
+            effect = outcome.effect
+            delay = outcome.error.retry_after or plan.retry.delay(attempt)
+            attempt += 1
+            if delay:
+                await self._wait(delay.total_seconds(), call, outcome)
+
+    async def _wait(self, seconds: float, call: Call, last: Broke) -> None:
+        try:
+            await self._sleep(seconds)
+        except asyncio.CancelledError:
+            error = CapabilityError("CANCELLED", stage="controls")
+            await record_end(self.app, call, error, last.effect, cancelled=True, requested=False)
+            raise
+
+    async def describe(
+        self,
+        *,
+        actor: Actor,
+        surface: Surface = "direct",
+        tags: Iterable[str] | None = None,
+        ids: Iterable[str] | None = None,
+    ) -> Discovery:
+        """Lists what a requester may be shown, see `describe`."""
+        return await describe(self.app.governance, surface=surface, actor=actor, tags=tags, ids=ids)
+
+
+def envelope_of(call: Call, outcome: Outcome) -> ExecutionResult[object]:
+    """The envelope that an outcome without a further attempt comes to.
+
+    Args:
+        call: The last attempt.
+        outcome: How it ended.
+
+    Returns:
+        The execution's final answer.
+    """
+    match outcome:
+        case Returned():
+            return Completed(
+                execution_id=call.execution_id,
+                capability=call.capability_id,
+                attempts=call.attempt,
+                errors=call.earlier_errors,
+                repeat_of=call.repeat_of,
+                effect=outcome.effect,
+                output=outcome.output,
+            )
+        case Asked():
+            return ApprovalRequired(
+                execution_id=call.execution_id,
+                capability=call.capability_id,
+                attempts=call.attempt,
+                errors=call.earlier_errors,
+                repeat_of=call.repeat_of,
+                effect=call.earlier_effect,
+                reasons=outcome.reasons,
+                types=outcome.types,
+                expires_at=outcome.expires_at,
+                input_hash=outcome.input_hash,
+            )
+        case Broke():
+            kind = Cancelled if outcome.interruption == "cancelled" else Failed
+            return kind(
+                execution_id=call.execution_id,
+                capability=call.capability_id,
+                attempts=call.attempt,
+                errors=call.earlier_errors,
+                repeat_of=call.repeat_of,
+                effect=outcome.effect,
+                error=outcome.error.public(),
+            )

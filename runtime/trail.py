@@ -1,0 +1,155 @@
+"""Writes the audit events of one attempt to the sinks (DESIGN section 9).
+
+A sink that raises or hangs never changes an outcome, except that in strict audit the handler is not
+entered before ``capability.started`` is recorded.
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Sequence
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import TypedDict, Unpack
+
+from .actor import ANONYMOUS
+from .app import App
+from .call import Call
+from .capability import Capability
+from .error import CapabilityError
+from .event import TERMINAL, Event
+from .names import Effect, EventType
+from .sink import Sink
+
+_log = logging.getLogger("temperance.audit")
+
+
+class Facts(TypedDict, total=False):
+    """The fields of an event that depend on its type, see `Event`."""
+
+    effect: Effect
+    attempts: int
+    duration_ms: float
+    error_code: str
+    stage: str
+    reason: str | None
+    previous_error: str
+    reasons: tuple[str, ...]
+
+
+class Trail:
+    """The events of one attempt.
+
+    Args:
+        app: Whose sinks.
+        call: The attempt.
+    """
+
+    __slots__ = ("_app", "_began", "_call", "_sinks", "capability", "input_hash")
+
+    def __init__(self, app: App, call: Call) -> None:
+        self._app = app
+        self._call = call
+        self._sinks: Sequence[Sink] = app.sinks or ()
+        self._began = perf_counter()
+        self.capability: Capability[object, object] | None = None
+        self.input_hash: str | None = None
+
+    @property
+    def duration_ms(self) -> float:
+        """Milliseconds since this attempt began."""
+        return round((perf_counter() - self._began) * 1000, 3)
+
+    async def emit(self, type_: EventType, **facts: Unpack[Facts]) -> bool:
+        """Records an event in every sink.
+
+        Args:
+            type_: The event type.
+            facts: The fields that go with it.
+
+        Returns:
+            Whether every sink recorded it.
+
+        Raises:
+            asyncio.CancelledError: The attempt was cancelled while an ``async`` sink recorded. Not
+                for a terminal event: what it says has happened, and stays.
+        """
+        if not self._sinks:
+            return True
+        event = self._event(type_, facts)
+        recorded = True
+        for sink in self._sinks:
+            try:
+                pending = sink.record(event)
+                if pending is not None and inspect.isawaitable(pending):
+                    await _settle(pending, self._app.sink_timeout.total_seconds())
+            except asyncio.CancelledError:
+                if type_ not in TERMINAL:
+                    raise
+            except Exception as error:  # noqa: BLE001 - a sink is the application's and may raise anything
+                recorded = False
+                _log.warning(
+                    "audit sink %s did not record %s (%s)",
+                    type(sink).__name__,
+                    event.event_id,
+                    type(error).__name__,
+                )
+        return recorded
+
+    async def started(self) -> None:
+        """Records ``capability.started``.
+
+        Raises:
+            CapabilityError: AUDIT_UNAVAILABLE, in strict audit, where a sink did not record it.
+        """
+        if not await self.emit("capability.started") and self._app.strict_audit:
+            raise CapabilityError("AUDIT_UNAVAILABLE")
+
+    def _event(self, type_: EventType, facts: Facts) -> Event:
+        call = self._call
+        actor = call.actor or ANONYMOUS
+        capability = self.capability
+        workflow = call.workflow
+        return Event(
+            event_id=f"{call.execution_id}:{call.attempt}:{type_}",
+            type=type_,
+            at=datetime.now(UTC),
+            execution_id=call.execution_id,
+            attempt=call.attempt,
+            capability=call.capability_id,
+            actor_id=actor.id,
+            actor_kind=actor.kind,
+            surface=call.surface,
+            side_effect=None if capability is None else capability.side_effect,
+            risk=None if capability is None else capability.risk,
+            input_hash=self.input_hash,
+            workflow_id=None if workflow is None else workflow.workflow_id,
+            run_id=None if workflow is None else workflow.run_id,
+            activity_id=None if workflow is None else workflow.activity_id,
+            repeat_of=call.repeat_of,
+            correlation_id=call.correlation_id,
+            **facts,
+        )
+
+
+async def _settle(pending: Awaitable[None], timeout: float) -> None:
+    """Waits for a sink to the end, also where the attempt is cancelled meanwhile.
+
+    The record of an effect that has happened must not be lost because the caller leaves; the
+    cancellation is delivered once the sink is done.
+    """
+    task = asyncio.ensure_future(pending)
+    cancelled: asyncio.CancelledError | None = None
+    deadline = asyncio.get_running_loop().time() + timeout
+    while not task.done():
+        left = deadline - asyncio.get_running_loop().time()
+        if left <= 0:
+            task.cancel()
+            raise TimeoutError
+        try:
+            await asyncio.wait({task}, timeout=left)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    task.result()
