@@ -23,11 +23,12 @@ there when it ends.
 """
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Self
 
 from temporalio.client import Client, Plugin
@@ -142,12 +143,7 @@ class EmbeddedServer:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     @property
@@ -198,6 +194,11 @@ class EmbeddedServer:
         """
         if self.running:
             raise RuntimeError(f"the server is already running (pid {self.pid})")
+        if sys.platform == "win32":
+            raise ServerStartFailed(
+                "the embedded server runs on Linux and macOS; "
+                "on Windows run `temporal server start-dev` and connect to it"
+            )
         binary = find_binary(self._binary)
         for attempt in range(1, _START_ATTEMPTS + 1):
             ports = self._ports or self._command.choose_ports()

@@ -123,7 +123,7 @@ def _packaged_binary() -> Path | None:
     except metadata.PackageNotFoundError:
         return None
     for file in files:
-        if file.name in {"temporal", "temporal.exe"}:
+        if file.name == "temporal":
             path = Path(str(file.locate())).resolve()
             if os.access(path, os.X_OK):
                 return path

@@ -39,6 +39,5 @@ class ServerStartFailed(EmbeddedServerError):
 class StoreInUse(EmbeddedServerError):
     """Raised when another server has the store open.
 
-    The server itself does not notice: two of them on one file both start, and each hands out the
-    same tasks.
+    The server itself does not notice: two of them on one file both start, and both serve it.
     """

@@ -119,6 +119,9 @@ class ServerProcess:
                 return await self.wait()
         except TimeoutError:
             return await self.kill()
+        except asyncio.CancelledError:
+            self._abandon()
+            raise
 
     async def kill(self) -> int:
         """End it at once (SIGKILL), as a crash would. Returns the exit code."""

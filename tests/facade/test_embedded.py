@@ -80,6 +80,8 @@ async def test_a_started_server_answers_and_shows_its_ui_and_a_stopped_one_leave
         assert await asyncio.to_thread(page_status, server.ui_url, "/namespaces/shop") == 200
         pid = server.pid
         assert pid is not None
+        # A session of its own: Ctrl-C in a terminal reaches this process, not the server.
+        assert os.getsid(pid) == pid
         assert server.db_path is None
 
     assert not server.running
@@ -178,6 +180,21 @@ async def test_a_server_that_does_not_heed_the_stop_is_killed() -> None:
     assert not is_alive(pid)
 
 
+async def test_a_stop_that_is_cancelled_kills_the_server() -> None:
+    server = EmbeddedServer(headless=True)
+    await server.start()
+    pid = server.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await server.stop()
+    await server.stop()
+
+    assert not is_alive(pid)
+
+
 def test_without_a_binary_one_line_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -227,6 +244,11 @@ async def test_the_real_servers_own_reason_reaches_the_caller(tmp_path: Path) ->
 
     with pytest.raises(ServerStartFailed, match=r"cannot keep a store at .*absent"):
         await EmbeddedServer(db_path=tmp_path / "absent" / "temporal.db").start()
+
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(ServerStartFailed, match=r"cannot keep a store at .*: Is a directory"):
+        await EmbeddedServer(db_path=folder).start()
 
 
 async def test_a_server_that_is_never_ready_is_given_up_and_reaped(tmp_path: Path) -> None:
