@@ -14,8 +14,9 @@ from .app import App
 from .call import Asked, Call
 from .canonical import hash_bytes
 from .capability import Capability
+from .decision import RequireApproval
 from .error import CapabilityError
-from .policy import ApprovalDemand, Phase, RequireApproval, evaluate, merge
+from .policy import ApprovalDemand, Phase, evaluate, merge
 from .request import Request
 from .schema import problems_of
 from .trail import Trail

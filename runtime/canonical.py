@@ -5,11 +5,15 @@ is taken from the validated value, so key order, defaults left out and ``"5"`` f
 change it, and any change of a value does.
 """
 
+import dataclasses
 import hashlib
 import json
-from typing import Final
+from typing import Final, cast
 
+from pydantic import BaseModel, RootModel
 from pydantic_core import to_jsonable_python
+
+from .shape import is_array, is_mapping, is_object, is_row, is_set
 
 HASH_LENGTH: Final = 64
 """Characters of a hash: SHA-256 in lower-case hexadecimal."""
@@ -31,12 +35,16 @@ def canonical_json(value: object) -> bytes:
         UTF-8 bytes: keys sorted, no white space.
 
     Raises:
-        ValueError: The value is not JSON (not-a-number, infinity, lone surrogates, other types).
+        ValueError: The value is not JSON (not-a-number, infinity, lone surrogates, other types), or
+            is nested too deeply.
     """
     try:
-        return _encode(value).encode()
-    except TypeError:
-        return _encode(_jsonable(value)).encode()
+        try:
+            return _encode(value).encode()
+        except TypeError:
+            return _encode(_jsonable(value)).encode()
+    except RecursionError as error:
+        raise ValueError("the value is nested too deeply to be written as JSON") from error
 
 
 def hash_bytes(data: bytes) -> str:
@@ -49,20 +57,66 @@ def canonical_hash(value: object) -> str:
     return hash_bytes(canonical_json(value))
 
 
+def sort_sets(value: object, plain: object) -> object:
+    """Sorts the arrays that were sets before a value was made plain JSON.
+
+    Args:
+        value: A value of any type that pydantic serializes.
+        plain: The same value as JSON, written in the order in which its sets were walked.
+
+    Returns:
+        ``plain``, in which each array that is a set in ``value`` is sorted by its canonical form.
+        Where the two differ in shape, a serializer of the application's own has written the part,
+        and it stays as it is.
+    """
+    if isinstance(value, RootModel):
+        return sort_sets(cast("RootModel[object]", value).root, plain)
+    if is_array(plain):
+        written = plain
+        members = [*value] if is_row(value) or is_set(value) else None
+        if members is not None and len(members) == len(plain):
+            pairs = zip(members, plain, strict=True)
+            written = [sort_sets(member, item) for member, item in pairs]
+        return sorted(written, key=canonical_json) if is_set(value) else written
+    if is_object(plain):
+        return _sort_sets_in_fields(value, plain)
+    return plain
+
+
+def _sort_sets_in_fields(value: object, plain: dict[str, object]) -> object:
+    if is_mapping(value):
+        if len(value) != len(plain):
+            return plain
+        pairs = zip(value.values(), plain.items(), strict=True)
+        return {name: sort_sets(item, written) for item, (name, written) in pairs}
+    if isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
+        return {
+            name: sort_sets(getattr(value, name, None), written) for name, written in plain.items()
+        }
+    return plain
+
+
 def _jsonable(value: object) -> object:
-    if isinstance(value, dict):
-        return {_key(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(item) for item in value]
-    if isinstance(value, set | frozenset):
+    if is_mapping(value):
+        written = {_key(key): _jsonable(item) for key, item in value.items()}
+        if len(written) != len(value):
+            raise ValueError("two keys of a mapping are the same in JSON")
+        return written
+    if is_set(value):
         return sorted((_jsonable(item) for item in value), key=canonical_json)
+    if is_row(value):
+        return [_jsonable(item) for item in value]
     if isinstance(value, str | int | float | bool | None):
         return value
     try:
-        return to_jsonable_python(value)
+        plain: object = to_jsonable_python(value)
     except Exception as error:
         raise ValueError(f"{type(value).__name__} cannot be written as JSON") from error
+    return sort_sets(value, plain)
 
 
 def _key(key: object) -> str:
+    # As JSON writes the keys that it coerces itself: true for True, 1 for 1.
+    if isinstance(key, bool | int | float | None):
+        return _encode(key)
     return key if isinstance(key, str) else str(to_jsonable_python(key))

@@ -5,22 +5,20 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, get_type_hints, overload
+from typing import Any, Final, Generic, Protocol, TypeVar, get_type_hints, overload
 
+from .context import Context
+from .decision import DEFAULT_APPROVAL_EXPIRY
+from .middleware import Middleware
 from .names import Risk, SideEffect, Surface
+from .policy import Policy, PolicyFunction, as_policy
 from .retry import Retry, RetryPlan, derive_plan
 from .schema import Schema
-
-if TYPE_CHECKING:
-    from .context import Context
-    from .middleware import Middleware
-    from .policy import Policy, PolicyFunction
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output
 
 DEFAULT_TIMEOUT: Final = timedelta(seconds=30)
-DEFAULT_APPROVAL_EXPIRY: Final = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,8 @@ class Capability(Generic[I, O]):
     queue_timeout: timedelta | None = None
     approval: Approval | None = None
     redact: Redact = Redact()
-    policies: "tuple[Policy, ...]" = ()
-    middleware: "tuple[Middleware, ...]" = ()
+    policies: tuple[Policy, ...] = ()
+    middleware: tuple[Middleware, ...] = ()
     tags: frozenset[str] = frozenset()
     tool_name: str | None = None
     declared_in: str = field(default="", repr=False)
@@ -117,7 +115,7 @@ class Capability(Generic[I, O]):
         except NameError as error:
             raise TypeError(
                 f"the annotations of its handler cannot be resolved ({error}): "
-                "define the models at module level"
+                "define and import the types at module level, outside of TYPE_CHECKING"
             ) from error
         if name not in hints:
             raise TypeError(f"its handler has no annotation for the {what}: annotate it")
@@ -129,19 +127,17 @@ class CapabilityDecorator(Protocol):
 
     # The application's context is any type: it is the handler's business, not the caller's.
     @overload
-    def __call__(
-        self, handler: "Callable[[I, Context[Any]], Awaitable[O]]"
-    ) -> Capability[I, O]: ...
+    def __call__(self, handler: Callable[[I, Context[Any]], Awaitable[O]]) -> Capability[I, O]: ...
     @overload
     def __call__(self, handler: Callable[[I], Awaitable[O]]) -> Capability[I, O]: ...
     @overload
-    def __call__(self, handler: "Callable[[I, Context[Any]], O]") -> Capability[I, O]: ...
+    def __call__(self, handler: Callable[[I, Context[Any]], O]) -> Capability[I, O]: ...
     @overload
     def __call__(self, handler: Callable[[I], O]) -> Capability[I, O]: ...
 
 
 def capability(
-    id: str,  # noqa: A002 - the word of DESIGN section 4
+    id: str,
     *,
     description: str,
     expose: Iterable[Surface],
@@ -153,8 +149,8 @@ def capability(
     queue_timeout: timedelta | None = None,
     approval: Approval | None = None,
     redact: Redact | None = None,
-    policies: "Iterable[Policy | PolicyFunction]" = (),
-    middleware: "Iterable[Middleware]" = (),
+    policies: Iterable[Policy | PolicyFunction] = (),
+    middleware: Iterable[Middleware] = (),
     tags: Iterable[str] = (),
     tool_name: str | None = None,
 ) -> CapabilityDecorator:
@@ -193,15 +189,13 @@ def capability(
         A decorator that gives a `Capability`. Nothing is checked here: a `CapabilityRegistry` lists
         all problems of all its capabilities at once.
     """
-    from .policy import as_policy
-
-    surfaces = frozenset((expose,)) if isinstance(expose, str) else frozenset(expose)
+    surfaces: frozenset[Surface] = _words(expose)
     kept_policies = tuple(as_policy(entry) for entry in policies)
     kept_middleware = tuple(middleware)
-    kept_tags = frozenset(tags)
+    kept_tags: frozenset[str] = _words(tags)
 
     def decorate(handler: Callable[..., Any]) -> Capability[Any, Any]:
-        return Capability(
+        return Capability[Any, Any](
             id=id,
             handler=handler,
             description=description,
@@ -218,10 +212,21 @@ def capability(
             middleware=kept_middleware,
             tags=kept_tags,
             tool_name=tool_name,
-            declared_in=f"{handler.__module__}.{handler.__qualname__}",
+            declared_in=_place_of(handler),
         )
 
     return decorate
+
+
+def _words(given: Iterable[Any]) -> frozenset[Any]:
+    """A set of words; a single word is one of them, and not its letters."""
+    return frozenset((given,)) if isinstance(given, str) else frozenset(given)
+
+
+def _place_of(handler: object) -> str:
+    # What is not a function may have no name; the registry refuses it and needs to say which.
+    name = getattr(handler, "__qualname__", None) or type(handler).__qualname__
+    return f"{getattr(handler, '__module__', '?')}.{name}"
 
 
 def _positional(handler: Callable[..., object]) -> list[inspect.Parameter]:

@@ -1,8 +1,9 @@
 """Policies: the application's rules about a request (G8).
 
-All policies of a phase are evaluated, none short-circuits. Precedence: deny, hide, require_approval,
-allow. Several demands for approval merge: all reasons, all types, the least expiry. A policy that
-raises, takes too long or returns something else denies with POLICY_FAILED (DESIGN section 4).
+All policies of a phase are evaluated, none short-circuits. Precedence: deny, hide,
+require_approval, allow. Several demands for approval merge: all reasons, all types, the least
+expiry. A policy that raises, takes too long or returns something else denies with POLICY_FAILED
+(DESIGN section 4).
 """
 
 import asyncio
@@ -12,81 +13,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal
 
-from .capability import DEFAULT_APPROVAL_EXPIRY
-from .error import CapabilityError
+from .decision import Allow, Decision, Deny, Hide, RequireApproval
+from .error import CapabilityError, Stage
 from .request import Request
 
 Phase = Literal["discovery", "invocation", "execution"]
 PHASES: Final[tuple[Phase, ...]] = ("discovery", "invocation", "execution")
-
-
-@dataclass(frozen=True, slots=True)
-class Allow:
-    """The policy has nothing against the request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deny:
-    """The policy refuses; code and message are public."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hide:
-    """To this requester the capability does not exist (G9)."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequireApproval:
-    """A person must approve first."""
-
-    reason: str
-    type: str | None = None
-    expires_in: timedelta = DEFAULT_APPROVAL_EXPIRY
-
-
-Decision = Allow | Deny | Hide | RequireApproval
-
-_ALLOW: Final = Allow()
-_HIDE: Final = Hide()
-
-
-def allow() -> Allow:
-    """Nothing against it."""
-    return _ALLOW
-
-
-def deny(code: str, message: str) -> Deny:
-    """Refuses the request.
-
-    Args:
-        code: The application's own reason code, public, for example ``OVER_LIMIT``.
-        message: Public text.
-    """
-    return Deny(code, message)
-
-
-def hide() -> Hide:
-    """To this requester the capability does not exist."""
-    return _HIDE
-
-
-def require_approval(
-    reason: str,
-    *,
-    type: str | None = None,
-    expires_in: timedelta = DEFAULT_APPROVAL_EXPIRY,  # noqa: A002
-) -> RequireApproval:
-    """Demands that a person approves.
-
-    Args:
-        reason: Shown to the approver.
-        type: Who may approve, in the application's own words.
-        expires_in: How long the decision may take, more than zero.
-    """
-    return RequireApproval(reason, type, expires_in)
 
 
 # A policy sees requests of all capabilities, so their input and output may be of any type.
@@ -101,12 +33,16 @@ class Policy:
         function: ``(request) -> decision``, ``def`` or ``async def``; it cannot change the input.
         phase: ``discovery`` (listing; the request's input is ``None``), ``invocation`` or
             ``execution`` (right before the handler, also after an approval).
-        name: Name in audit events and tables.
+        name: Name in audit events and tables; the function's unless given.
     """
 
     function: PolicyFunction
     phase: Phase = "invocation"
     name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            object.__setattr__(self, "name", _name_of(self.function))
 
 
 def policy(
@@ -115,14 +51,14 @@ def policy(
     """Makes a function a `Policy` of the given phase."""
 
     def decorate(function: PolicyFunction) -> Policy:
-        return Policy(function, phase, name or _name_of(function))
+        return Policy(function, phase, name or "")
 
     return decorate
 
 
 def as_policy(entry: Policy | PolicyFunction) -> Policy:
     """A bare function is an invocation policy under its own name."""
-    return entry if isinstance(entry, Policy) else Policy(entry, "invocation", _name_of(entry))
+    return entry if isinstance(entry, Policy) else Policy(entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +109,21 @@ async def evaluate(
     failure: CapabilityError | None = None
     hidden: str | None = None
     demands: list[RequireApproval] = []
+    here = asyncio.current_task()
+    cancelling = here.cancelling() if here is not None else 0
     for entry in policies:
         try:
-            decision = entry.function(request)
+            decision: object = entry.function(request)
             if not isinstance(decision, Allow | Deny | Hide | RequireApproval):
                 decision = await _bounded(decision, timeout)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the policy's own code: any fault in it denies
+            failure = failure or _failed(entry, error)
+            continue
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling() > cancelling:
+                raise
+            # Something that the policy waited for was cancelled, not this attempt.
             failure = failure or _failed(entry, error)
             continue
         match decision:
@@ -214,8 +159,11 @@ def merge(demands: Sequence[RequireApproval]) -> ApprovalDemand:
 async def _bounded(pending: object, timeout: timedelta) -> object:
     if not inspect.isawaitable(pending):
         return pending
-    async with asyncio.timeout(timeout.total_seconds()):
-        return await pending
+    async with asyncio.timeout(timeout.total_seconds()) as bound:
+        decision: object = await pending
+    if bound.expired():  # it caught the cancellation and answered after all: too late
+        raise TimeoutError
+    return decision
 
 
 def _denied(entry: Policy, decision: Deny) -> CapabilityError:
@@ -224,12 +172,21 @@ def _denied(entry: Policy, decision: Deny) -> CapabilityError:
         decision.message,
         reason=decision.code,
         audit_reason=f"denied:{entry.name}",
-        stage="execution_policy" if entry.phase == "execution" else "policy",
+        stage=_stage(entry),
     )
 
 
-def _failed(entry: Policy, cause: Exception | None) -> CapabilityError:
-    return CapabilityError("POLICY_FAILED", cause=cause, audit_reason=f"failed:{entry.name}")
+def _failed(entry: Policy, cause: BaseException | None) -> CapabilityError:
+    return CapabilityError(
+        "POLICY_FAILED",
+        cause=cause,
+        audit_reason=f"failed:{entry.name}",
+        stage=_stage(entry),
+    )
+
+
+def _stage(entry: Policy) -> Stage:
+    return "execution_policy" if entry.phase == "execution" else "policy"
 
 
 def _name_of(function: object) -> str:

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from .actor import Actor
-from .capability import Capability
 from .identity import idempotency_key
 from .names import Surface
+
+if TYPE_CHECKING:
+    from .capability import Capability  # a capability has policies, and these see requests
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output
@@ -45,7 +47,7 @@ class Request(Generic[I, O]):
         workflow: Where on Temporal it runs; ``None`` in process.
     """
 
-    capability: Capability[I, O]
+    capability: "Capability[I, O]"
     input: I
     input_hash: str
     actor: Actor

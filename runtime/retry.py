@@ -11,6 +11,7 @@ from typing import Final
 
 from .error import CapabilityError
 from .names import WRITE_LIKE, SideEffect
+from .shape import is_tuple
 
 DEFAULT_BACKOFF: Final = timedelta(milliseconds=250)
 DEFAULT_MAX_BACKOFF: Final = timedelta(seconds=30)
@@ -47,6 +48,9 @@ class Retry:
     def __post_init__(self) -> None:
         if isinstance(self.max_retries, bool) or not isinstance(self.max_retries, int):
             raise TypeError("Retry.max_retries must be a whole number")
+        for name, value in (("backoff", self.backoff), ("max_backoff", self.max_backoff)):
+            if not isinstance(value, timedelta):
+                raise TypeError(f"Retry.{name} must be a timedelta")
         if not 1 <= self.max_retries <= MOST_RETRIES:
             raise ValueError(
                 f"Retry.max_retries is {self.max_retries}: give 1 to {MOST_RETRIES}, "
@@ -65,10 +69,9 @@ class Retry:
             raise ValueError(
                 f"Retry.max_backoff ({self.max_backoff}) is less than backoff ({self.backoff})"
             )
-        if isinstance(self.on, tuple):
-            if not self.on or not all(_is_exception_type(kind) for kind in self.on):
-                raise TypeError("Retry.on must be a tuple of exception types, or a predicate")
-        elif self.on is not None and not callable(self.on):
+        # A bare exception type can be called too, and would veto every retry as a predicate.
+        predicate = callable(self.on) and not isinstance(self.on, type)
+        if self.on is not None and not predicate and not _are_exception_types(self.on):
             raise TypeError("Retry.on must be a tuple of exception types, or a predicate")
 
     def delay(self, retries: int) -> timedelta:
@@ -82,11 +85,12 @@ class Retry:
         """
         if self.backoff == timedelta(0):
             return timedelta(0)
-        doublings = retries - 1
+        doublings = max(retries - 1, 0)
         # 2**17 seconds is more than a day: beyond it every delay is the cap, and nothing overflows.
         if doublings > 60 or self.backoff > self.max_backoff / 2**doublings:
             return self.max_backoff
-        return min(self.backoff * 2**doublings, self.max_backoff)
+        delay: timedelta = self.backoff * 2**doublings
+        return min(delay, self.max_backoff)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,14 @@ class RetryPlan:
 
     @property
     def maximum_interval(self) -> timedelta:
-        """Temporal's maximum interval, never under the initial one."""
+        """Temporal's maximum interval, never under the initial one.
+
+        A backoff of zero stays next to zero: doubled up to ``max_backoff``, the 1 ms that stands
+        for it would grow into delays that were never asked for.
+        """
         cap = DEFAULT_MAX_BACKOFF if self.retry is None else self.retry.max_backoff
+        if self.retry is not None and not self.retry.backoff:
+            return self.initial_interval
         return max(cap, self.initial_interval)
 
 
@@ -150,13 +160,17 @@ def allows_retry(plan: RetryPlan, error: CapabilityError) -> bool:
     on = plan.retry.on
     if on is None:
         return True
-    if isinstance(on, tuple):
+    if not callable(on):
         return error.cause is None or error.reason is not None or isinstance(error.cause, on)
     try:
         return on(error) is True
-    except Exception:  # the predicate is the application's: a fault in it must close, not open
+    except Exception:  # noqa: BLE001 - the predicate is the application's: a fault in it must close
         return False
 
 
-def _is_exception_type(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, BaseException)
+def _are_exception_types(kinds: object) -> bool:
+    return (
+        is_tuple(kinds)
+        and bool(kinds)
+        and all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds)
+    )

@@ -1,0 +1,67 @@
+"""A capability as models and tool protocols are shown it."""
+
+import re
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from .capability import Capability
+from .names import Risk, SideEffect
+
+TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""What model providers take for the name of a tool."""
+
+
+class ToolDescriptor(BaseModel):
+    """What is known of a capability without running it; carries nothing of its handler.
+
+    Args:
+        id: Capability id.
+        tool_name: Its name as a tool, unique in its registry.
+        description: What it does.
+        side_effect: What it does to the world.
+        risk: How much harm a wrong execution can do.
+        idempotent: The declared claim that repeating it under one key is safe.
+        requires_approval: Whether its metadata demands an approval; policies may demand one of
+            their own.
+        tags: Its groups, sorted.
+        timeout_seconds: Bound of one attempt.
+        input_schema: JSON schema of what to send.
+        output_schema: JSON schema of what comes back.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    tool_name: str
+    description: str
+    side_effect: SideEffect
+    risk: Risk
+    idempotent: bool
+    requires_approval: bool
+    tags: tuple[str, ...]
+    timeout_seconds: float
+    input_schema: dict[str, JsonValue]
+    output_schema: dict[str, JsonValue]
+
+
+def tool_name_of(capability: Capability[Any, Any]) -> str:
+    """The declared tool name, or the id with ``_`` for each dot: ``orders_refund``."""
+    return capability.tool_name or capability.id.replace(".", "_")
+
+
+def descriptor_of(capability: Capability[Any, Any]) -> ToolDescriptor:
+    """Describes a capability that a registry has checked."""
+    return ToolDescriptor(
+        id=capability.id,
+        tool_name=tool_name_of(capability),
+        description=capability.description,
+        side_effect=capability.side_effect,
+        risk=capability.risk,
+        idempotent=capability.idempotent,
+        requires_approval=capability.approval is not None and capability.approval.required,
+        tags=tuple(sorted(capability.tags)),
+        timeout_seconds=capability.timeout.total_seconds(),
+        input_schema=capability.input_schema.json_schema("validation"),
+        output_schema=capability.output_schema.json_schema("serialization"),
+    )

@@ -1,0 +1,89 @@
+"""What the schema of a type says of its values beyond their shape.
+
+Read from pydantic's core schema, where models, dataclasses, typed dictionaries, unions and aliases
+look alike.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from .shape import is_array, is_object, is_row
+
+_MAY_BE_SETS: Final = frozenset(
+    {
+        "any",
+        "callable",
+        "frozenset",
+        "function-plain",
+        "generator",
+        "is-instance",
+        "is-subclass",
+        "set",
+    }
+)
+"""Core schema types whose values are sets, or may be anything."""
+
+_NO_SCHEMA: Final = frozenset({"cls", "default", "expected", "metadata", "ref", "schema_ref"})
+"""Keys of a core schema that hold the application's own values, never a schema."""
+
+_BY_NAME: Final = frozenset({"choices", "fields"})
+"""Keys whose mappings are from names, which may be any word, to schemas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Traits of a type.
+
+    Args:
+        says_extra: Whether some part of it says in its own configuration that extra fields are
+            allowed or ignored.
+        may_hold_sets: Whether its values may hold sets, whose order differs between processes.
+        excluded: Fields that are left out when it is written, and for each whether it has a
+            default, so that a value without it can be read.
+    """
+
+    says_extra: bool
+    may_hold_sets: bool
+    excluded: tuple[tuple[str, bool], ...]
+
+
+def traits_of(core_schema: object) -> Traits:
+    """The traits of a type, read from its core schema."""
+    says_extra = may_hold_sets = False
+    excluded: dict[str, bool] = {}
+    for part in _parts(core_schema):
+        extra = part.get("extra_fields_behavior", part.get("extra_behavior"))
+        says_extra = says_extra or extra in {"allow", "ignore"}
+        may_hold_sets = may_hold_sets or extra == "allow" or part.get("type") in _MAY_BE_SETS
+        for name, field in _fields(part.get("fields")):
+            if field.get("serialization_exclude") or field.get("serialization_exclude_if"):
+                excluded[name] = excluded.get(name, True) and _has_default(field)
+    return Traits(says_extra, may_hold_sets, tuple(excluded.items()))
+
+
+def _parts(node: object) -> Iterator[dict[str, object]]:
+    """Walks every schema and configuration inside a core schema."""
+    if is_object(node):
+        yield node
+        for key, value in node.items():
+            if key in _BY_NAME and is_object(value):
+                yield from _parts([*value.values()])
+            elif key not in _NO_SCHEMA:
+                yield from _parts(value)
+    elif is_row(node):
+        for member in node:
+            yield from _parts(member)
+
+
+def _fields(fields: object) -> Iterator[tuple[str, dict[str, object]]]:
+    """Gives the fields, which are a mapping in a model and a list in a dataclass."""
+    if is_object(fields):
+        yield from ((name, field) for name, field in fields.items() if is_object(field))
+    elif is_array(fields):
+        yield from ((str(field["name"]), field) for field in fields if is_object(field))
+
+
+def _has_default(field: dict[str, object]) -> bool:
+    schema = field.get("schema")
+    return field.get("required") is False or (is_object(schema) and schema.get("type") == "default")
