@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
+from types import ModuleType
 from typing import Any, Final
 
 from .error import ConfigurationError
@@ -37,6 +38,10 @@ class App:
         strict_audit: Whether ``capability.started`` must be recorded before the handler runs;
             where it cannot be, the attempt ends with AUDIT_UNAVAILABLE.
         sink_timeout: Longest wait for an ``async`` sink, per event.
+        workflows: Workflow classes that a worker of this application serves too.
+        modules: Modules all of whose capabilities must be in the registry: a worker refuses to start
+            where one of theirs was forgotten.
+        task_queue: Task queue of workers and clients that are not given another.
         payload_limit: Largest input or output on Temporal, in bytes of JSON. Raise it only where a
             codec or external storage keeps what reaches the server under 2 MiB.
 
@@ -50,6 +55,9 @@ class App:
     strict_audit: bool = False
     sink_timeout: timedelta = timedelta(seconds=1)
     payload_limit: int = PAYLOAD_LIMIT
+    workflows: Sequence[type] = ()
+    modules: Sequence[ModuleType] = ()
+    task_queue: str = "temperance"
 
     def __post_init__(self) -> None:
         problems: list[str] = []

@@ -4,6 +4,7 @@
       DeclaredError            raised by a handler to say something that the caller may read
     ConfigurationError         the application is put together wrongly; raised while it starts
       RegistryError            lists every problem of a registry at once
+    StepError                  a step id is malformed or repeated in one workflow run
 
 A `CapabilityError` carries two faces: the private one (``cause``, ``audit_reason``) for server-side
 records, and the public one, `CapabilityError.public`, which is all that leaves the worker.
@@ -294,3 +295,10 @@ class ConfigurationError(Exception):
 
 class RegistryError(ConfigurationError):
     """Raised when a registry is built of capabilities that cannot be governed as declared."""
+
+
+class StepError(Exception):
+    """Raised in workflow code when a step id is malformed or was used before in the same run.
+
+    Nothing was scheduled. The workflow fails with it, its task does not.
+    """

@@ -1,0 +1,55 @@
+"""How an attempt that broke is told to the server: what is public, and whether it may be retried.
+
+Nothing but the public face of the error goes in: no cause, no text of an exception, no stack (G10).
+"""
+
+from types import TracebackType
+
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+
+from ..runtime.call import Broke
+from ..runtime.messages import Ending
+from ..runtime.names import WORKER_SHUTDOWN
+
+
+class AttemptFailed(ApplicationError):
+    """The failure of one attempt.
+
+    The failure converter writes an exception's stack into history. The frames of this one are the
+    library's own and tell nothing, and history is paid for by the byte: so it shows none.
+    """
+
+    @property
+    def __traceback__(self) -> TracebackType | None:  # type: ignore[override] # read-only on purpose
+        """No stack."""
+        return None
+
+    @__traceback__.setter
+    def __traceback__(self, value: TracebackType | None) -> None:
+        del value
+
+
+def failure_of(broke: Broke, ending: Ending) -> AttemptFailed:
+    """The failure to raise for an attempt that broke.
+
+    Args:
+        broke: How it ended, and whether a further attempt follows.
+        ending: What the asking side is told.
+
+    Returns:
+        An application error whose type is the code, not retryable unless a further attempt is due.
+    """
+    type_: str = ending.info.code
+    if broke.interruption == "shutdown":
+        type_ = WORKER_SHUTDOWN
+    benign = broke.error.governed or broke.retries
+    return AttemptFailed(
+        ending.info.message,
+        ending.details(),
+        type=type_,
+        non_retryable=not broke.retries,
+        next_retry_delay=broke.error.retry_after if broke.retries else None,
+        category=(
+            ApplicationErrorCategory.BENIGN if benign else ApplicationErrorCategory.UNSPECIFIED
+        ),
+    )

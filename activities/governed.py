@@ -1,0 +1,156 @@
+"""The activity of a capability: one execution, one attempt at a time (G1, G2, DESIGN section 6).
+
+The whole pipeline runs inside this one activity. It trusts nothing about whoever scheduled it: not the
+retry policy, not the input, not the request context.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.common import RawValue
+
+from ..runtime.actor import ANONYMOUS, Actor
+from ..runtime.app import App
+from ..runtime.attempt import run_attempt
+from ..runtime.call import Asked, Broke, Call, Interruption, Outcome, Returned
+from ..runtime.capability import Capability
+from ..runtime.messages import Ask, Carry, Ending, Reply
+from ..runtime.names import Surface
+from ..runtime.request import WorkflowRef
+from .earlier import earlier_attempts
+from .failure import failure_of
+from .heartbeat import Heartbeat, hand_over
+from .identity import Identity, Origins, identify
+from .payload import NULL, unwrap, wrap
+
+GovernedActivity = Callable[..., Awaitable[RawValue]]
+
+
+def governed_activity(
+    app: App, capability: Capability[Any, Any], origins: Origins
+) -> GovernedActivity:
+    """Makes the activity function of a capability.
+
+    Args:
+        app: The application that the worker serves.
+        capability: The capability; its id is the activity type.
+        origins: The worker's reader of original run ids.
+
+    Returns:
+        An activity to be registered on a worker.
+    """
+
+    @activity.defn(name=capability.id)
+    async def execute(raw: RawValue = NULL, context: RawValue = NULL) -> RawValue:
+        return await _execute(app, capability.id, raw, context, origins)
+
+    return execute
+
+
+async def _execute(
+    app: App, capability_id: str, raw: object, context: object, origins: Origins
+) -> RawValue:
+    info = activity.info()
+    ask, actor, surface = _read(context)
+    carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
+    if info.attempt > 1:
+        carry = await earlier_attempts(info, activity.client())
+    identity = await identify(info, ask, origins)
+    beat = Heartbeat(carry)
+    call = Call(
+        capability_id=capability_id,
+        raw=unwrap(raw),
+        actor=actor,
+        surface=surface,
+        execution_id=identity.execution_id,
+        attempt=info.attempt,
+        earlier_errors=carry.errors,
+        earlier_effect=carry.effect,
+        entered_before=carry.entered,
+        attempts_allowed=_allowed(info),
+        repeat_of=identity.repeat_of,
+        correlation_id=None if ask is None else ask.correlation_id,
+        workflow=WorkflowRef(
+            workflow_id=info.workflow_id or info.activity_id,
+            run_id=info.workflow_run_id or info.activity_run_id or "",
+            activity_id=info.activity_id,
+        ),
+        output_limit=app.payload_limit,
+        interruption=_interruption,
+        entered=beat.enter,
+    )
+    try:
+        outcome = await run_attempt(app, call)
+    finally:
+        beat.stop()
+    reply = _answer(call, outcome, identity, carry)
+    if isinstance(reply, Reply):
+        return wrap(reply.to_json())
+    # Raised here, outside of any except block: nothing chains itself to it (G10).
+    raise reply
+
+
+def _read(context: object) -> tuple[Ask | None, Actor | None, Surface]:
+    """The request context; foreign code sends none and is nobody in particular."""
+    data = unwrap(context)
+    if data is None or data == b"null":
+        return None, ANONYMOUS, "workflow"
+    try:
+        ask = Ask.from_json(data if isinstance(data, bytes) else b"")
+    except ValueError:
+        return None, None, "workflow"
+    return ask, ask.actor, ask.surface
+
+
+def _allowed(info: activity.Info) -> int | None:
+    """How many attempts the scheduled policy has; in Temporal a maximum of 0 has no limit."""
+    if info.retry_policy is None:
+        return None
+    return info.retry_policy.maximum_attempts or None
+
+
+def _interruption() -> Interruption:
+    details = activity.cancellation_details()
+    if details is None or details.cancel_requested:
+        return "cancelled"
+    if details.worker_shutdown:
+        return "shutdown"
+    if details.paused or details.reset:
+        return "paused"
+    return "lost"
+
+
+def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> Reply | Exception:
+    execution_id = None if identity.told else identity.execution_id
+    match outcome:
+        case Returned():
+            return Reply(
+                output=outcome.json,
+                attempts=call.attempt,
+                errors=call.earlier_errors,
+                execution_id=execution_id,
+                effect=outcome.effect,
+            )
+        case Asked():
+            return Reply(
+                asked=outcome,
+                attempts=call.attempt,
+                errors=call.earlier_errors,
+                execution_id=execution_id,
+            )
+        case Broke():
+            ending = Ending(
+                info=outcome.error.public(),
+                effect=outcome.effect,
+                attempts=call.attempt,
+                errors=call.earlier_errors,
+                execution_id=execution_id,
+                cancelled=outcome.interruption == "cancelled",
+            )
+            failure = failure_of(outcome, ending)
+            if outcome.retries:
+                code = failure.type or ending.info.code
+                hand_over(Carry((*call.earlier_errors, code), outcome.effect, carry.entered))
+            return failure

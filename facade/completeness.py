@@ -1,0 +1,52 @@
+"""Whether an application can be served at all: a worker refuses to start where it cannot (DESIGN section 6)."""
+
+from collections.abc import Callable, Sequence
+
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.contrib.pydantic import PydanticPayloadConverter
+
+from temperance.runtime.app import App
+from temperance.runtime.capability import Capability
+from temperance.runtime.names import RECORD_ACTIVITY
+
+
+def problems_of_worker(
+    app: App, client: Client, activities: Sequence[Callable[..., object]]
+) -> list[str]:
+    """What keeps a worker from serving an application.
+
+    Args:
+        app: The application.
+        client: The worker's client.
+        activities: The worker's other activities.
+
+    Returns:
+        One line for each problem: what is wrong, where, and what to do.
+    """
+    problems = [
+        f"{module.__name__}.{name}: capability {value.id} is declared and not in the registry: "
+        "add it, or take the module out of App.modules"
+        for module in app.modules
+        for name, value in vars(module).items()
+        if isinstance(value, Capability) and app.governance.registry.get(value.id) is not value
+    ]
+    taken = {entry.id for entry in app.governance.registry} | {RECORD_ACTIVITY}
+    for function in activities:
+        name = _name_of(function)
+        if name in taken:
+            problems.append(
+                f"activity {name}: the name is taken by a capability: give the activity another"
+            )
+    converter = client.data_converter.payload_converter_class
+    if not issubclass(converter, PydanticPayloadConverter):
+        problems.append(
+            f"the client's payload converter is {converter.__name__}, which does not know pydantic: "
+            "give the TemperancePlugin to Client.connect(..., plugins=[...])"
+        )
+    return problems
+
+
+def _name_of(function: Callable[..., object]) -> str | None:
+    definition = activity._Definition.from_callable(function)
+    return None if definition is None else definition.name

@@ -1,0 +1,208 @@
+"""`TemperancePlugin`: everything that client, worker and replayer need, in one place (DESIGN section 11).
+
+::
+
+    client = await Client.connect("localhost:7233", plugins=[TemperancePlugin(app)])
+    worker = Worker(client, task_queue="orders", workflows=[SupportTicket])
+
+Workers inherit it from their client. Given to both it acts once.
+"""
+
+import dataclasses
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from typing import Any, Final, get_args
+
+import temporalio.client
+import temporalio.worker
+from temporalio.client import ClientConfig, WorkflowHistory
+from temporalio.contrib.pydantic import PydanticPayloadConverter
+from temporalio.converter import DataConverter, DefaultPayloadConverter
+from temporalio.service import ConnectConfig, ServiceClient
+from temporalio.worker import (
+    Replayer,
+    ReplayerConfig,
+    Worker,
+    WorkerConfig,
+    WorkflowReplayResult,
+    WorkflowRunner,
+)
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from temperance.activities.governed import governed_activity
+from temperance.activities.identity import Origins
+from temperance.activities.record import record_activity
+from temperance.activities.structlog_sink import StructlogSink
+from temperance.completeness import problems_of_worker
+from temperance.runtime.app import App
+from temperance.runtime.error import ConfigurationError
+from temperance.workflows.interceptor import PUBLIC_ERRORS, GovernedInterceptor
+
+GRACE: Final = timedelta(seconds=10)
+"""How long running attempts may go on when the worker shuts down; the SDK's own default is not at all."""
+
+THROTTLE: Final = timedelta(seconds=1)
+"""Longest interval between heartbeats that are really sent: a cancellation arrives with one."""
+
+PASSED_THROUGH: Final = ("temperance", "structlog")
+
+
+class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
+    """Serves an application's capabilities, and lets its workflows ask for them.
+
+    On a client it sets pydantic as payload converter and leaves codec, failure converter and external
+    storage as they are. On a worker it adds one activity per capability, the interceptor, the failure
+    exception types, what may pass the workflow sandbox, the heartbeat throttle and a grace period for
+    shutdown. On a replayer it adds what replaying needs.
+
+    Args:
+        app: The application.
+        passthrough: Further modules that pass the workflow sandbox.
+
+    Raises:
+        ConfigurationError: Raised by client or worker, where the application cannot be served as the
+            client or worker is set up; lists every reason.
+    """
+
+    def __init__(self, app: App, *, passthrough: Iterable[str] = ()) -> None:
+        self.app = (
+            app if app.sinks is not None else dataclasses.replace(app, sinks=(StructlogSink(),))
+        )
+        self._passthrough = tuple(passthrough)
+
+    def name(self) -> str:
+        """The plugin's name, as the server shows it with the worker."""
+        return "temperance.TemperancePlugin"
+
+    def configure_client(self, config: ClientConfig) -> ClientConfig:
+        """Sets the payload converter."""
+        config["data_converter"] = _with_pydantic(config.get("data_converter"))
+        return config
+
+    async def connect_service_client(
+        self,
+        config: ConnectConfig,
+        next: Callable[[ConnectConfig], Awaitable[ServiceClient]],
+    ) -> ServiceClient:
+        """Connects as the SDK does."""
+        return await next(config)
+
+    def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
+        """Adds what a worker needs, once."""
+        interceptors = list(config.get("interceptors") or ())
+        if any(self._is_own(interceptor) for interceptor in interceptors):
+            return config
+        client = config["client"]
+        activities = list(config.get("activities") or ())
+        problems = problems_of_worker(self.app, client, activities)
+        if problems:
+            raise ConfigurationError(problems)
+        origins = Origins(client)
+        activities += [
+            governed_activity(self.app, entry, origins) for entry in self.app.governance.registry
+        ]
+        activities.append(record_activity(self.app, origins))
+        config["activities"] = activities
+        config["interceptors"] = [*interceptors, GovernedInterceptor(self.app)]
+        workflows = list(config.get("workflows") or ())
+        workflows += [entry for entry in self.app.workflows if entry not in workflows]
+        config["workflows"] = workflows
+        config["workflow_failure_exception_types"] = _with_public_errors(
+            config.get("workflow_failure_exception_types")
+        )
+        config["workflow_runner"] = self._runner(config.get("workflow_runner"), workflows)
+        config["max_heartbeat_throttle_interval"] = min(
+            config.get("max_heartbeat_throttle_interval") or THROTTLE, THROTTLE
+        )
+        config["default_heartbeat_throttle_interval"] = min(
+            config.get("default_heartbeat_throttle_interval") or THROTTLE, THROTTLE
+        )
+        if not config.get("graceful_shutdown_timeout"):
+            config["graceful_shutdown_timeout"] = GRACE
+        return config
+
+    async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:
+        """Runs the worker as the SDK does."""
+        await next(worker)
+
+    def configure_replayer(self, config: ReplayerConfig) -> ReplayerConfig:
+        """Adds what replaying needs: no activity is ever run by it (G6)."""
+        interceptors = list(config.get("interceptors") or ())
+        if any(self._is_own(interceptor) for interceptor in interceptors):
+            return config
+        workflows = list(config.get("workflows") or ())
+        workflows += [entry for entry in self.app.workflows if entry not in workflows]
+        config["workflows"] = workflows
+        config["data_converter"] = _with_pydantic(config.get("data_converter"))
+        config["interceptors"] = [*interceptors, GovernedInterceptor(self.app)]
+        config["workflow_failure_exception_types"] = _with_public_errors(
+            config.get("workflow_failure_exception_types")
+        )
+        config["workflow_runner"] = self._runner(config.get("workflow_runner"), workflows)
+        return config
+
+    def run_replayer(
+        self,
+        replayer: Replayer,
+        histories: AsyncIterator[WorkflowHistory],
+        next: Callable[
+            [Replayer, AsyncIterator[WorkflowHistory]],
+            AbstractAsyncContextManager[AsyncIterator[WorkflowReplayResult]],
+        ],
+    ) -> AbstractAsyncContextManager[AsyncIterator[WorkflowReplayResult]]:
+        """Replays as the SDK does."""
+        return next(replayer, histories)
+
+    def _is_own(self, interceptor: object) -> bool:
+        return isinstance(interceptor, GovernedInterceptor)
+
+    def _runner(self, runner: WorkflowRunner | None, workflows: list[type]) -> WorkflowRunner:
+        runner = runner or SandboxedWorkflowRunner()
+        if not isinstance(runner, SandboxedWorkflowRunner):
+            return runner
+        names = {*PASSED_THROUGH, *self._passthrough, *self._capability_modules()}
+        # A module that defines a workflow stays inside the sandbox: passing it through would take the
+        # sandbox's checks from the workflow itself.
+        names -= {entry.__module__ for entry in workflows} - set(self._passthrough)
+        restrictions: SandboxRestrictions = runner.restrictions
+        return dataclasses.replace(
+            runner, restrictions=restrictions.with_passthrough_modules(*names)
+        )
+
+    def _capability_modules(self) -> set[str]:
+        found: set[str] = set()
+        for entry in self.app.governance.registry:
+            found.add(entry.handler.__module__)
+            for schema in (entry.input_schema, entry.output_schema):
+                found |= _modules_of(schema.type)
+        return found - {"builtins", "__main__"}
+
+
+def _modules_of(annotation: Any) -> set[str]:  # any type that a handler may be annotated with
+    found = {annotation.__module__} if isinstance(annotation, type) else set()
+    for argument in get_args(annotation):
+        found |= _modules_of(argument)
+    return found
+
+
+def _with_pydantic(converter: DataConverter | None) -> DataConverter:
+    converter = converter or DataConverter.default
+    kind = converter.payload_converter_class
+    if issubclass(kind, PydanticPayloadConverter):
+        return converter
+    if kind is not DefaultPayloadConverter:
+        raise ConfigurationError(
+            [
+                f"the data converter's payload converter is {kind.__name__}: temperance needs "
+                "temporalio.contrib.pydantic.PydanticPayloadConverter or a subclass of it"
+            ]
+        )
+    return dataclasses.replace(converter, payload_converter_class=PydanticPayloadConverter)
+
+
+def _with_public_errors(
+    types: Iterable[type[BaseException]] | None,
+) -> list[type[BaseException]]:
+    kept = list(types or ())
+    return kept + [error for error in PUBLIC_ERRORS if error not in kept]

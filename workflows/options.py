@@ -1,0 +1,59 @@
+"""Activity options derived from a capability's metadata (G2, G7, DESIGN section 6)."""
+
+from datetime import timedelta
+from typing import Any, Final, TypedDict
+
+from temporalio.common import RetryPolicy
+
+from ..runtime.capability import Capability
+from ..runtime.retry import COEFFICIENT
+
+LEAST_MARGIN: Final = timedelta(seconds=1)
+MOST_MARGIN: Final = timedelta(seconds=10)
+HEARTBEAT_TIMEOUT: Final = timedelta(seconds=10)
+
+
+class ActivityTimeouts(TypedDict, total=False):
+    """The options that workflows and clients derive alike."""
+
+    start_to_close_timeout: timedelta
+    schedule_to_start_timeout: timedelta
+    heartbeat_timeout: timedelta
+    retry_policy: RetryPolicy
+
+
+# Derived for capabilities of any input and output.
+def derive_options(capability: Capability[Any, Any]) -> ActivityTimeouts:
+    """The options under which a capability's activity is scheduled.
+
+    Args:
+        capability: The capability.
+
+    Returns:
+        A fresh mapping. The attempt enforces its own timeout; ``start_to_close`` is that plus a
+        margin, the backstop for a worker that died. Attempts that may outlast the heartbeat timeout
+        have one, so that a dead worker is noticed before.
+    """
+    plan = capability.plan
+    margin = min(max(capability.timeout / 2, LEAST_MARGIN), MOST_MARGIN)
+    backstop = capability.timeout + margin
+    options: ActivityTimeouts = {
+        "start_to_close_timeout": backstop,
+        "retry_policy": RetryPolicy(
+            initial_interval=plan.initial_interval,
+            backoff_coefficient=COEFFICIENT,
+            maximum_interval=plan.maximum_interval,
+            maximum_attempts=plan.maximum_attempts,
+        ),
+    }
+    if backstop > HEARTBEAT_TIMEOUT:
+        options["heartbeat_timeout"] = HEARTBEAT_TIMEOUT
+    if capability.queue_timeout is not None:
+        options["schedule_to_start_timeout"] = capability.queue_timeout
+    return options
+
+
+# Requests of any capability and actor.
+def summary_of(capability: Capability[Any, Any], actor: object) -> str:
+    """The line that the Temporal UI shows beside the activity; never a payload (DESIGN section 10)."""
+    return f"{capability.side_effect}/{capability.risk} by {actor}"[:200]

@@ -1,0 +1,81 @@
+"""The raw input of a request, as bytes of JSON and as a hash, made in workflow code.
+
+Nothing is judged here: validation is the activity's, because a validator is the application's own code
+and need not be deterministic.
+"""
+
+import json
+from dataclasses import dataclass, is_dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import from_json, to_json
+
+from ..runtime.canonical import canonical_hash, canonical_json, hash_bytes
+from ..runtime.capability import Capability
+
+
+@dataclass(frozen=True, slots=True)
+class RawInput:
+    """An input on its way.
+
+    Args:
+        json: What the activity will validate.
+        hash: What makes two raw inputs equal: independent of key order and of the order of sets.
+    """
+
+    json: bytes
+    hash: str
+
+
+# A capability of any input, and a raw input of any type: the activity judges it.
+def raw_input(capability: Capability[Any, Any] | None, value: object, *, by_id: bool) -> RawInput:
+    """Writes a raw input.
+
+    Args:
+        capability: Where it is known, its schema writes an instance of the input model.
+        value: An instance, a JSON-like value, or ``bytes`` of JSON.
+        by_id: Whether the capability was named by id; then a ``str`` is JSON, as models give it.
+
+    Returns:
+        The input. Text that is not JSON is passed on as it is: the activity refuses it.
+
+    Raises:
+        ValueError: The value cannot be written as JSON.
+    """
+    if isinstance(value, str) and by_id:
+        value = value.encode(errors="surrogatepass")
+    if isinstance(value, bytes):
+        return RawInput(value, _hash_text(value))
+    if isinstance(value, BaseModel) or is_dataclass(value):
+        return _instance(capability, value)
+    try:
+        data = canonical_json(value)
+    except ValueError:
+        data = _loosely(value)
+    return RawInput(data, hash_bytes(data))
+
+
+def _instance(capability: Capability[Any, Any] | None, value: object) -> RawInput:
+    if capability is not None:
+        schema = capability.input_schema
+        try:
+            return RawInput(schema.to_json(value), hash_bytes(schema.canonical(value)))
+        except Exception:  # noqa: BLE001 - not of the input type: the activity says what is wrong
+            pass
+    data = _loosely(value)
+    return RawInput(data, _hash_text(data))
+
+
+def _loosely(value: object) -> bytes:
+    try:
+        return to_json(value, by_alias=False, round_trip=True)
+    except Exception as error:  # noqa: BLE001 - any object may have been given
+        raise ValueError(f"{type(value).__name__} cannot be written as JSON") from error
+
+
+def _hash_text(data: bytes) -> str:
+    try:
+        return canonical_hash(from_json(data, allow_inf_nan=False))
+    except (ValueError, json.JSONDecodeError, RecursionError):
+        return hash_bytes(data)

@@ -1,0 +1,51 @@
+"""What the library knows of one workflow run: the governed surface and the steps taken so far.
+
+The worker's interceptor makes one of these per run and puts it into the context of every entry point
+(main, signals, updates), so that all `Invoker` objects of a run share it, and runs share nothing.
+"""
+
+import asyncio
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final
+from weakref import WeakSet
+
+from ..runtime.app import App
+from ..runtime.error import ConfigurationError
+from .steps import Steps
+
+CURRENT: Final[ContextVar["GovernedRun"]] = ContextVar("temperance_run")
+
+
+@dataclass(slots=True)
+class GovernedRun:
+    """One workflow run.
+
+    Args:
+        app: The application that the worker serves.
+        steps: The steps taken so far.
+        cancelled: Tasks that are still to be told of a cancellation which arrived while an execution
+            was being brought to its end.
+    """
+
+    app: App
+    steps: Steps = field(default_factory=Steps)
+    cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=WeakSet)
+
+
+def current_run() -> GovernedRun:
+    """The run that the calling workflow code belongs to.
+
+    Raises:
+        ConfigurationError: The worker has no `TemperancePlugin`, or the code does not run in a
+            workflow.
+    """
+    try:
+        return CURRENT.get()
+    except LookupError:
+        raise ConfigurationError(
+            [
+                "this workflow's worker does not have the TemperancePlugin: give it to "
+                "Client.connect(..., plugins=[TemperancePlugin(app)]) or to Worker(..., plugins=[...])"
+            ]
+        ) from None

@@ -1,0 +1,61 @@
+"""Has a local activity record what no worker saw (DESIGN section 9)."""
+
+import dataclasses
+from datetime import timedelta
+from typing import Final
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError
+
+from ..runtime.envelope import Cancelled, ExecutionResult, Failed
+from ..runtime.messages import UNSEEN, Ask, Unseen
+from ..runtime.names import RECORD_ACTIVITY
+from .reading import Answer
+
+TIMEOUT: Final = timedelta(seconds=10)
+ATTEMPTS: Final = 3
+
+
+async def record_unseen(
+    ask: Ask, step_id: str, answer: Answer, *, reason: str | None = None
+) -> ExecutionResult[object]:
+    """Records the end of an execution in the audit sinks.
+
+    Args:
+        ask: What was, or would have been, sent with the request.
+        step_id: The step.
+        answer: What the workflow concluded.
+        reason: The true reason, where the caller sees another.
+
+    Returns:
+        The envelope, with the execution id as the worker derived it: in a run that a workflow-level
+        retry started, workflow code cannot know it. A record that cannot be made changes nothing else.
+    """
+    envelope = answer.envelope
+    if not isinstance(envelope, Failed | Cancelled):
+        return envelope
+    unseen = Unseen(
+        capability=envelope.capability,
+        ask=ask.to_json().decode(),
+        step=step_id,
+        code=envelope.error.code,
+        stage=envelope.error.stage,
+        effect=envelope.effect,
+        attempts=envelope.attempts,
+        cancelled=isinstance(envelope, Cancelled),
+        requested=not answer.requested,
+        reason=reason,
+    )
+    try:
+        execution_id = await workflow.execute_local_activity(
+            RECORD_ACTIVITY,
+            UNSEEN.dump_json(unseen, exclude_defaults=True).decode(),
+            result_type=str,
+            start_to_close_timeout=TIMEOUT,
+            retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS),
+        )
+    except ActivityError as error:
+        workflow.logger.warning("an outcome could not be recorded: %s", type(error.cause).__name__)
+        return envelope
+    return dataclasses.replace(envelope, execution_id=execution_id)
