@@ -11,6 +11,7 @@ from temperance.runtime.actor import ANONYMOUS, Actor
 from temperance.runtime.app import App
 from temperance.runtime.capability import Approval, Capability, Redact, capability
 from temperance.runtime.context import Context
+from temperance.runtime.decision import Decision, allow, deny, hide, require_approval
 from temperance.runtime.envelope import (
     ApprovalRequired,
     Cancelled,
@@ -29,15 +30,7 @@ from temperance.runtime.error import (
 from temperance.runtime.event import Event
 from temperance.runtime.governance import Governance
 from temperance.runtime.middleware import Middleware, Proceed
-from temperance.runtime.policy import (
-    Decision,
-    Policy,
-    allow,
-    deny,
-    hide,
-    policy,
-    require_approval,
-)
+from temperance.runtime.policy import Policy, policy
 from temperance.runtime.registry import CapabilityRegistry
 from temperance.runtime.request import Request
 from temperance.runtime.retry import Retry

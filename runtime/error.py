@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic_core import to_json, to_jsonable_python
 
 Stage = Literal[
     "resolve",
@@ -122,6 +123,12 @@ CODES: Final[Mapping[ErrorCode, CodeEntry]] = {
 }
 """Every code with its public message, usual stage and retryability."""
 
+MOST_MESSAGE: Final = 2_000
+"""Characters of a public message; a longer one is cut."""
+
+MOST_DETAILS: Final = 65_536
+"""Bytes of public details: an error must never be too large to be reported."""
+
 CONCEALED: Final[ErrorCode] = "EXECUTION_FAILED"
 """What the caller sees in place of an error that is not exposed."""
 
@@ -203,15 +210,19 @@ class CapabilityError(Exception):
         return CODES[self.code].governed or self.reason is not None
 
     def public(self) -> ErrorInfo:
-        """The public face, concealed where the error is not exposed."""
+        """The public face, concealed where the error is not exposed.
+
+        Details that are no JSON or too large are replaced by a note that says so: they come from
+        handlers and policies, and must not keep the error itself from being reported.
+        """
         if self.expose:
             return ErrorInfo(
                 code=self.code,
-                message=self.public_message,
+                message=self.public_message[:MOST_MESSAGE],
                 stage=self.stage,
                 retryable=self.retryable,
                 reason=self.reason,
-                details=self.details,
+                details=_as_json(self.details),
             )
         return ErrorInfo(code=CONCEALED, message=CODES[CONCEALED].message, stage="handler")
 
@@ -226,6 +237,17 @@ class CapabilityError(Exception):
             reason=info.reason,
             details=info.details,
         )
+
+
+def _as_json(details: object) -> JsonValue:
+    if details is None:
+        return None
+    try:
+        plain: JsonValue = to_jsonable_python(details, inf_nan_mode="null")
+        size = len(to_json(plain))
+    except Exception:  # noqa: BLE001 - objects of the application's own, which may do anything
+        return {"omitted": "not JSON"}
+    return plain if size <= MOST_DETAILS else {"omitted": f"{size} bytes"}
 
 
 class DeclaredError(Exception):
@@ -257,7 +279,7 @@ class DeclaredError(Exception):
         retry_after: timedelta | None = None,
     ) -> None:
         super().__init__(message)
-        self.message = message or CODES["EXECUTION_FAILED"].message
+        self.message = str(message) or CODES["EXECUTION_FAILED"].message
         self.details = details
         self.retryable = retryable or retry_after is not None
         self.retry_after = retry_after

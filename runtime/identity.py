@@ -14,7 +14,7 @@ kinds apart.
 from typing import Final
 from uuid import UUID, uuid5
 
-from .actor import MAX_IDENTIFIER
+from .actor import identifier_problem
 from .canonical import canonical_json
 
 EXECUTION_NAMESPACE: Final = UUID("5b0c1a52-3f0e-5d5e-9d2c-6f1f0b7f4a01")
@@ -99,12 +99,7 @@ def check_identifier(what: str, value: str) -> str:
     Raises:
         ValueError: Says what is wrong and what to give instead. The value is not repeated.
     """
-    if not value or value != value.strip():
-        raise ValueError(
-            f"{what} is empty or has white space at an end: give 1 to {MAX_IDENTIFIER} characters"
-        )
-    if len(value) > MAX_IDENTIFIER:
-        raise ValueError(f"{what} has {len(value)} characters: give at most {MAX_IDENTIFIER}")
-    if not value.isprintable():
-        raise ValueError(f"{what} has control characters: give printable text")
+    problem = identifier_problem(value)
+    if problem is not None:
+        raise ValueError(f"{what} {problem}")
     return value

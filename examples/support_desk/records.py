@@ -20,6 +20,7 @@ class CallRecord(BaseModel):
     status: Status
     effect: Effect
     attempts: int
+    errors: tuple[str, ...] = ()
     reason: str | None = None
 
 
