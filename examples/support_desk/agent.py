@@ -52,12 +52,13 @@ class Call:
 class Seen:
     """What came back: the output where the call completed, otherwise why it did not.
 
-    `reason` is the shop's own word for a refusal, else the error's code.
+    `reason` is the desk's own word for a refusal where it has one, else the error's code.
     """
 
     capability: str
     status: Status
     output: Mapping[str, JsonValue] | None = None
+    code: str | None = None
     reason: str | None = None
 
     @property
@@ -184,6 +185,8 @@ def _outcome(seen: tuple[Seen, ...], by_capability: Mapping[str, Seen]) -> str:
         return "waits for a person"
     if first.capability == "mail.send":
         return "answer uncertain: a person looks into it"
+    if first.code == "POLICY_DENIED":
+        return f"denied by policy: {first.reason}"
     return f"refused: {first.reason}"
 
 

@@ -17,7 +17,8 @@ from .warehouse import Warehouse
 HOME_VARIABLE = "SUPPORT_DESK_HOME"
 """The environment variable that tells a worker process where the premises are."""
 
-_DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "data"
+"""The files that come with the demo."""
 
 _LAST_SEEN: Mapping[OrderStatus, str] = {
     "packed": "the packing table",
@@ -101,9 +102,9 @@ class Premises:
 
 def bundled_stock() -> Stock:
     """The stock that comes with the demo."""
-    return Stock.model_validate_json((_DATA / "shop.json").read_bytes())
+    return Stock.model_validate_json((DATA / "shop.json").read_bytes())
 
 
 def bundled_tickets() -> Path:
     """The file of tickets that comes with the demo."""
-    return _DATA / "tickets.jsonl"
+    return DATA / "tickets.jsonl"

@@ -21,6 +21,7 @@ class CallRecord(BaseModel):
     effect: Effect
     attempts: int
     errors: tuple[str, ...] = ()
+    code: str | None = None
     reason: str | None = None
 
 
