@@ -1,7 +1,7 @@
 """What earlier attempts of an execution came to (DESIGN section 9).
 
-Usually the attempt before tells in its heartbeat details. An attempt that the server timed out, or whose
-worker died, could not: then the pending activity's last failure does.
+Usually the attempt before tells in its heartbeat details. An attempt that the server timed out, or
+whose worker died, could not: then the pending activity's last failure does.
 """
 
 import logging

@@ -20,7 +20,7 @@ class AttemptFailed(ApplicationError):
     """
 
     @property
-    def __traceback__(self) -> TracebackType | None:  # type: ignore[override] # read-only on purpose
+    def __traceback__(self) -> TracebackType | None:  # pyright: ignore[reportIncompatibleVariableOverride] - on purpose
         """No stack."""
         return None
 

@@ -1,14 +1,13 @@
 """The activity of a capability: one execution, one attempt at a time (G1, G2, DESIGN section 6).
 
-The whole pipeline runs inside this one activity. It trusts nothing about whoever scheduled it: not the
-retry policy, not the input, not the request context.
+The whole pipeline runs inside this one activity. It trusts nothing about whoever scheduled it: not
+the retry policy, not the input, not the request context.
 """
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from temporalio import activity
-from temporalio.client import Client
 from temporalio.common import RawValue
 
 from ..runtime.actor import ANONYMOUS, Actor

@@ -1,7 +1,7 @@
 """Background heartbeats: how cancellation and the death of a worker are noticed (DESIGN section 6).
 
-Only attempts that outlast a second beat; the usual short one sends nothing. The details of a heartbeat
-are what the next attempt gets to know of this one.
+Only attempts that outlast a second beat; the usual short one sends nothing. The details of a
+heartbeat are what the next attempt gets to know of this one.
 """
 
 import asyncio

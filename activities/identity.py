@@ -1,8 +1,8 @@
 """Who this execution is: its id, from what the activity knows of itself (G5, DESIGN section 6).
 
-The activity reads namespace, workflow id and activity id from its own info. The original run id is not
-there: the asking workflow passes it. Where it does not (the activity was scheduled by foreign code), and
-in runs that a workflow-level retry started, the history's first event tells.
+The activity reads namespace, workflow id and activity id from its own info. The original run id is
+not there: the asking workflow passes it. Where it does not (the activity was scheduled by foreign
+code), and in runs that a workflow-level retry started, the history's first event tells.
 """
 
 from collections import OrderedDict

@@ -1,7 +1,8 @@
 """The local activity that records what only the workflow could see (DESIGN section 9).
 
-Server timeouts, cancellation before a start, requests that were refused in workflow code. It writes to
-the audit sinks only, which drop what they already have: a local activity whose worker dies runs again.
+Server timeouts, cancellation before a start, requests that were refused in workflow code. It writes
+to the audit sinks only, which drop what they already have: a local activity whose worker dies runs
+again.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,7 @@
 """One request without a workflow: a standalone activity (DESIGN section 6).
 
-For a command line, an HTTP handler or a tool call that has no workflow around it. The same attempt code,
-the same envelope, a third of the time of a workflow around one activity.
+For a command line, an HTTP handler or a tool call that has no workflow around it. The same attempt
+code, the same envelope, a third of the time of a workflow around one activity.
 """
 
 from typing import Any, TypeVar, overload
@@ -83,7 +83,7 @@ class TemperanceClient:
     async def invoke(
         self,
         capability: Capability[I, O] | str,
-        input: object,  # noqa: A002 - the word of DESIGN section 4
+        input: object,
         *,
         request_id: str | None = None,
         correlation_id: str | None = None,
@@ -92,8 +92,8 @@ class TemperanceClient:
 
         Args:
             capability: The capability, or its id.
-            input: An instance of the input model, a JSON-like value, or ``bytes`` of JSON; with an id
-                also JSON as ``str``.
+            input: An instance of the input model, a JSON-like value, or ``bytes`` of JSON;
+                with an id also JSON as ``str``.
             request_id: The request's own id. Sent twice it runs once: the second request gets the
                 first one's envelope. A random one unless given.
             correlation_id: The application's own id, passed through to audit events.

@@ -1,8 +1,7 @@
-"""Whether an application can be served at all: a worker refuses to start where it cannot (DESIGN section 6)."""
+"""Whether a worker can serve an application; it refuses to start where not (DESIGN section 6)."""
 
 from collections.abc import Callable, Sequence
 
-from temporalio import activity
 from temporalio.client import Client
 from temporalio.contrib.pydantic import PydanticPayloadConverter
 
@@ -36,17 +35,19 @@ def problems_of_worker(
         name = _name_of(function)
         if name in taken:
             problems.append(
-                f"activity {name}: the name is taken by a capability: give the activity another"
+                f"activity {name}: a capability has this name: give the activity another"
             )
     converter = client.data_converter.payload_converter_class
     if not issubclass(converter, PydanticPayloadConverter):
         problems.append(
             f"the client's payload converter is {converter.__name__}, which does not know pydantic: "
-            "give the TemperancePlugin to Client.connect(..., plugins=[...])"
+            "give the plugin to Client.connect(..., plugins=[...])"
         )
     return problems
 
 
 def _name_of(function: Callable[..., object]) -> str | None:
-    definition = activity._Definition.from_callable(function)
-    return None if definition is None else definition.name
+    # The SDK keeps the definition on the function and has no public reader for it.
+    definition = getattr(function, "__temporal_activity_definition", None)
+    name: str | None = getattr(definition, "name", None)
+    return name

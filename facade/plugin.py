@@ -1,4 +1,4 @@
-"""`TemperancePlugin`: everything that client, worker and replayer need, in one place (DESIGN section 11).
+"""`TemperancePlugin`: all that client, worker and replayer need, in one place (DESIGN section 11).
 
 ::
 
@@ -40,7 +40,7 @@ from temperance.runtime.error import ConfigurationError
 from temperance.workflows.interceptor import PUBLIC_ERRORS, GovernedInterceptor
 
 GRACE: Final = timedelta(seconds=10)
-"""How long running attempts may go on when the worker shuts down; the SDK's own default is not at all."""
+"""How long attempts may go on when the worker shuts down; the SDK's own default is not at all."""
 
 THROTTLE: Final = timedelta(seconds=1)
 """Longest interval between heartbeats that are really sent: a cancellation arrives with one."""
@@ -51,18 +51,18 @@ PASSED_THROUGH: Final = ("temperance", "structlog")
 class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
     """Serves an application's capabilities, and lets its workflows ask for them.
 
-    On a client it sets pydantic as payload converter and leaves codec, failure converter and external
-    storage as they are. On a worker it adds one activity per capability, the interceptor, the failure
-    exception types, what may pass the workflow sandbox, the heartbeat throttle and a grace period for
-    shutdown. On a replayer it adds what replaying needs.
+    On a client it sets pydantic as payload converter and leaves codec, failure converter and
+    external storage as they are. On a worker it adds one activity per capability, the interceptor,
+    the failure exception types, what may pass the workflow sandbox, the heartbeat throttle and a
+    grace period for shutdown. On a replayer it adds what replaying needs.
 
     Args:
         app: The application.
         passthrough: Further modules that pass the workflow sandbox.
 
     Raises:
-        ConfigurationError: Raised by client or worker, where the application cannot be served as the
-            client or worker is set up; lists every reason.
+        ConfigurationError: Raised by client or worker, where the application cannot be served as
+            they are set up; lists every reason.
     """
 
     def __init__(self, app: App, *, passthrough: Iterable[str] = ()) -> None:
@@ -83,7 +83,7 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
     async def connect_service_client(
         self,
         config: ConnectConfig,
-        next: Callable[[ConnectConfig], Awaitable[ServiceClient]],
+        next: Callable[[ConnectConfig], Awaitable[ServiceClient]],  # noqa: A002 - the SDK's own name
     ) -> ServiceClient:
         """Connects as the SDK does."""
         return await next(config)
@@ -93,8 +93,10 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         interceptors = list(config.get("interceptors") or ())
         if any(self._is_own(interceptor) for interceptor in interceptors):
             return config
-        client = config["client"]
-        activities = list(config.get("activities") or ())
+        client = config.get("client")
+        if client is None:
+            raise ConfigurationError(["Worker(client, ...): give a connected client"])
+        activities: list[Callable[..., object]] = list(config.get("activities") or ())
         problems = problems_of_worker(self.app, client, activities)
         if problems:
             raise ConfigurationError(problems)
@@ -122,7 +124,11 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
             config["graceful_shutdown_timeout"] = GRACE
         return config
 
-    async def run_worker(self, worker: Worker, next: Callable[[Worker], Awaitable[None]]) -> None:
+    async def run_worker(
+        self,
+        worker: Worker,
+        next: Callable[[Worker], Awaitable[None]],  # noqa: A002 - the SDK's own name
+    ) -> None:
         """Runs the worker as the SDK does."""
         await next(worker)
 
@@ -146,7 +152,7 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         self,
         replayer: Replayer,
         histories: AsyncIterator[WorkflowHistory],
-        next: Callable[
+        next: Callable[  # noqa: A002 - the SDK's own name
             [Replayer, AsyncIterator[WorkflowHistory]],
             AbstractAsyncContextManager[AsyncIterator[WorkflowReplayResult]],
         ],
@@ -162,8 +168,8 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         if not isinstance(runner, SandboxedWorkflowRunner):
             return runner
         names = {*PASSED_THROUGH, *self._passthrough, *self._capability_modules()}
-        # A module that defines a workflow stays inside the sandbox: passing it through would take the
-        # sandbox's checks from the workflow itself.
+        # A module that defines a workflow stays inside the sandbox: passing it through would take
+        # the sandbox's checks from the workflow itself.
         names -= {entry.__module__ for entry in workflows} - set(self._passthrough)
         restrictions: SandboxRestrictions = runner.restrictions
         return dataclasses.replace(
@@ -180,7 +186,9 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
 
 
 def _modules_of(annotation: Any) -> set[str]:  # any type that a handler may be annotated with
-    found = {annotation.__module__} if isinstance(annotation, type) else set()
+    found: set[str] = set()
+    if isinstance(annotation, type):
+        found.add(annotation.__module__)
     for argument in get_args(annotation):
         found |= _modules_of(argument)
     return found

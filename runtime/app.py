@@ -39,8 +39,8 @@ class App:
             where it cannot be, the attempt ends with AUDIT_UNAVAILABLE.
         sink_timeout: Longest wait for an ``async`` sink, per event.
         workflows: Workflow classes that a worker of this application serves too.
-        modules: Modules all of whose capabilities must be in the registry: a worker refuses to start
-            where one of theirs was forgotten.
+        modules: Modules all of whose capabilities must be in the registry: a worker refuses to
+            start where one of theirs was forgotten.
         task_queue: Task queue of workers and clients that are not given another.
         payload_limit: Largest input or output on Temporal, in bytes of JSON. Raise it only where a
             codec or external storage keeps what reaches the server under 2 MiB.
@@ -61,9 +61,12 @@ class App:
 
     def __post_init__(self) -> None:
         problems: list[str] = []
-        if not isinstance(self.governance, Governance):
+        # What the annotations promise is checked all the same: not every application is type checked.
+        governance: object = self.governance
+        context: object = self.context
+        if not isinstance(governance, Governance):
             problems.append("App.governance: give a Governance(registry, policies=[...])")
-        if not callable(self.context):
+        if not callable(context):
             problems.append(
                 "App.context: give a function of the request that returns a context manager"
             )

@@ -1,8 +1,8 @@
 """One attempt: the stages of DESIGN section 5, the same code under every driver.
 
-Every attempt runs the stages from the start: it never trusts that an earlier one was admitted. Every
-failure becomes a `CapabilityError`, and an attempt that no other follows leaves exactly one terminal
-event (G1, G2, G8).
+Every attempt runs the stages from the start: it never trusts that an earlier one was admitted.
+Every failure becomes a `CapabilityError`, and an attempt that no other follows leaves exactly one
+terminal event (G1, G2, G8).
 """
 
 import asyncio

@@ -17,8 +17,8 @@ from .request import WorkflowRef
 Interruption = Literal["cancelled", "shutdown", "paused", "lost"]
 """Why a running attempt was interrupted from outside.
 
-``lost``: the server has closed this attempt already (it timed out there, or its workflow is gone), so
-whatever this one reports is refused, and recording the end is left to whoever saw it.
+``lost``: the server has closed this attempt already (it timed out there, or its workflow is gone),
+so whatever this one reports is refused, and recording the end is left to whoever saw it.
 """
 
 

@@ -74,5 +74,6 @@ class Context(Generic[A]):
         """
         return business_key(self.request.capability.id, parts)
 
-    def _cancel(self) -> None:
+    def cancel(self) -> None:
+        """Marks this attempt as cancelled; called by the runtime, not by handlers."""
         self._cancelled.set()

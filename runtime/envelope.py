@@ -5,9 +5,9 @@
 Tell them apart by ``status`` or by class. Each says in ``effect`` what is known of the world, and
 carries nothing that the caller may not see (G10).
 
-They are dataclasses rather than pydantic models, because a union of pydantic generics cannot be given
-its type argument (``ExecutionResult[Refund]``). Pydantic reads and writes them all the same, so they
-travel through workflows, queries and updates as they are.
+They are dataclasses rather than pydantic models, because a union of pydantic generics cannot be
+given its type argument (``ExecutionResult[Refund]``). Pydantic reads and writes them all the same,
+so they travel through workflows, queries and updates as they are.
 """
 
 from dataclasses import dataclass

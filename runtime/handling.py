@@ -2,20 +2,20 @@
 
 The handler runs in the attempt's own task. Deadline and cancellation are delivered into it, and
 whatever it returns or raises after that is dropped. So the rule for a handler that finishes in the
-instant of a cancellation is exact: if it returned before the cancellation was delivered into it, the
-execution is completed; otherwise it is cancelled.
+instant of a cancellation is exact: if it returned before the cancellation was delivered into it,
+the execution is completed; otherwise it is cancelled.
 """
 
 import asyncio
 import contextvars
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import Any, Final
+from functools import lru_cache, partial
+from typing import Any, Final, cast
 
 from .app import App, no_context
 from .call import Call, Interruption
@@ -120,14 +120,14 @@ class Handling:
         try:
             manager = factory(self._request)
             made = await manager.__aenter__()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the factory is the application's own
             raise CapabilityError("INTERNAL_ERROR", expose=True, cause=error) from None
         try:
             output = await self._proceed(made, deadline)
         except BaseException as error:
             await _close_after(manager, error)
             raise
-        # Closing may be what commits: where it fails, the outcome is unknown and the caller told so.
+        # Closing may be what commits: where it fails, the outcome is unknown and said so.
         await manager.__aexit__(None, None, None)
         return output
 
@@ -149,7 +149,8 @@ class Handling:
         if self._call.entered is not None:
             self._call.entered()
         if capability.is_async:
-            return await handler(*arguments)  # type: ignore[misc] # an async handler returns an awaitable
+            awaited: object = await cast(Awaitable[object], handler(*arguments))
+            return awaited
         return await _in_thread(handler, arguments)
 
     def _strike(self) -> None:
@@ -160,7 +161,7 @@ class Handling:
 
     def _stop(self) -> None:
         if self._ctx is not None:
-            self._ctx._cancel()
+            self._ctx.cancel()
 
     @property
     def _stage(self) -> Stage:
@@ -188,7 +189,7 @@ def interrupted(interruption: Interruption, stage: Stage) -> CapabilityError:
             message = "The worker shut down during the operation."
         case "paused":
             message = "An operator paused or reset the operation while it ran."
-        case "lost":
+        case _:
             return CapabilityError("TIMEOUT", stage=stage)
     return CapabilityError("EXECUTION_FAILED", message, stage=stage)
 
@@ -210,4 +211,4 @@ def _threads() -> ThreadPoolExecutor:
 async def _in_thread(handler: Callable[..., object], arguments: tuple[object, ...]) -> object:
     context = contextvars.copy_context()
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_threads(), context.run, handler, *arguments)
+    return await loop.run_in_executor(_threads(), partial(context.run, handler, *arguments))

@@ -5,7 +5,7 @@ what is usual is left out: a first attempt names no attempts, a first request na
 
     input     the capability's input, as it was given
     Ask       {"run": original run id, "actor": "user:ada", "via": "agent", ...}
-    reply     {"output": ...} or {"approval": {...}}, led by "attempts", "errors", "id" where they matter
+    reply     {"output": ...} or {"approval": {...}}, led by attempts, errors and id where needed
     Ending    the details of a failure: {"effect": "possible", "stage": "handler", ...}
     Carry     heartbeat details: what one attempt tells the next
 """
@@ -79,7 +79,8 @@ class Ask:
         except ValueError:
             raise ValueError("the request context is not JSON") from None
         if not isinstance(wire, dict):
-            raise ValueError("the request context is not an object")
+            # One error type for whatever is wrong with the bytes.
+            raise ValueError("the request context is not an object")  # noqa: TRY004
         kind, _, name = str(wire.get("actor")).partition(":")
         surface = wire.get("via")
         if surface not in SURFACES:
@@ -150,7 +151,8 @@ class Reply:
             return cls(output=data[len(_OUTPUT) : -1])
         wire = from_json(data)
         if not isinstance(wire, dict):
-            raise ValueError("the reply is not an object")
+            # One error type for whatever is wrong with the bytes.
+            raise ValueError("the reply is not an object")  # noqa: TRY004
         attempts, errors, execution_id = _read_head(wire)
         approval = wire.get("approval")
         if isinstance(approval, dict):
@@ -286,7 +288,8 @@ class Unseen(BaseModel):
         effect: What is known of the world.
         attempts: How many attempts were started, as far as is known.
         cancelled: Whether the caller's cancellation ended it.
-        requested: Whether ``capability.requested`` is to be recorded too: no worker saw the request.
+        requested: Whether ``capability.requested`` is to be recorded too: no worker saw the
+            request.
         reason: The true reason.
     """
 

@@ -1,7 +1,7 @@
 """`Runtime`: governed capabilities in process, without Temporal (surfaces ``direct`` and ``test``).
 
-The same attempt code as on Temporal; here the runtime itself drives the retry loop by the same rules.
-What it cannot give is durability: when the process dies, the execution dies with it.
+The same attempt code as on Temporal; here the runtime itself drives the retry loop by the same
+rules. What it cannot give is durability: when the process dies, the execution dies with it.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class Runtime:
     async def invoke(
         self,
         capability: Capability[I, O],
-        input: I | object,  # noqa: A002 - the word of DESIGN section 4
+        input: I | object,
         *,
         actor: Actor,
         surface: Surface = ...,
@@ -55,7 +55,7 @@ class Runtime:
     async def invoke(
         self,
         capability: str,
-        input: object,  # noqa: A002 - the word of DESIGN section 4
+        input: object,
         *,
         actor: Actor,
         surface: Surface = ...,
@@ -66,7 +66,7 @@ class Runtime:
     async def invoke(
         self,
         capability: Capability[I, O] | str,
-        input: object,  # noqa: A002 - the word of DESIGN section 4
+        input: object,
         *,
         actor: Actor,
         surface: Surface = "direct",
@@ -94,7 +94,7 @@ class Runtime:
         """
         name = capability if isinstance(capability, str) else capability.id
         if isinstance(capability, str) and isinstance(input, str):
-            input = input.encode(errors="surrogatepass")  # noqa: A001 - as above
+            input = input.encode(errors="surrogatepass")
         if request_id is not None:
             check_identifier("request_id", request_id)
         if correlation_id is not None:

@@ -1,4 +1,4 @@
-"""Gives every workflow run its `GovernedRun`, and lets a public error fail the workflow as itself."""
+"""Gives every run its `GovernedRun`, and lets a public error fail the workflow as itself."""
 
 from typing import Any, NoReturn
 
@@ -39,8 +39,8 @@ class GovernedInterceptor(Interceptor):
         app = self._app
 
         class Bound(GovernedInbound):
-            def __init__(self, next: WorkflowInboundInterceptor) -> None:
-                super().__init__(next)
+            def __init__(self, inner: WorkflowInboundInterceptor) -> None:
+                super().__init__(inner)
                 self.governed = GovernedRun(app)
 
         return Bound
@@ -78,7 +78,7 @@ class GovernedInbound(WorkflowInboundInterceptor):
 
 
 def _fail(error: CapabilityError) -> NoReturn:
-    """A cancelled execution ends a cancelled workflow as cancelled; any other error names its code."""
+    """A cancelled execution ends a cancelled workflow as cancelled; others name their code."""
     if error.code == "CANCELLED" and workflow.cancellation_reason() is not None:
         raise CancelledError(error.public_message) from None
     info = error.public()

@@ -18,7 +18,7 @@ from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
-from .options import ActivityTimeouts, derive_options, summary_of
+from .options import derive_options, summary_of
 from .raw_input import RawInput, raw_input
 from .reading import Answer, Asked, read_failure, read_result
 from .run import GovernedRun, current_run
@@ -87,7 +87,7 @@ class Invoker:
     async def invoke(
         self,
         capability: Capability[I, O] | str,
-        input: object,  # noqa: A002 - the word of DESIGN section 4
+        input: object,
         *,
         step: str | None = None,
     ) -> ExecutionResult[O] | ExecutionResult[object]:
@@ -95,13 +95,13 @@ class Invoker:
 
         When the workflow is cancelled meanwhile, the running attempt is cancelled and its envelope
         still returned; the cancellation itself is delivered at the workflow's next ``await``. When
-        only the calling task is cancelled (``asyncio.timeout``, a task group), ``CancelledError`` is
-        raised once the execution has ended.
+        only the calling task is cancelled (``asyncio.timeout``, a task group), ``CancelledError``
+        is raised once the execution has ended.
 
         Args:
             capability: The capability, or its id, as a model's tool call gives it.
-            input: An instance of the input model, a JSON-like value, or ``bytes`` of JSON; with an id
-                also JSON as ``str``.
+            input: An instance of the input model, a JSON-like value, or ``bytes`` of JSON;
+                with an id also JSON as ``str``.
             step: The caller's own step id: its promise that this is the same thing whatever its
                 input. Left out, the id follows from capability, input and count.
 
@@ -110,7 +110,8 @@ class Invoker:
             JSON-like.
 
         Raises:
-            StepError: The step id is malformed or was used before in this run; nothing is scheduled.
+            StepError: The step id is malformed or was used before in this run; nothing is
+                scheduled.
             ConfigurationError: The worker has no `TemperancePlugin`.
             asyncio.CancelledError: The calling task was cancelled.
         """
@@ -150,8 +151,7 @@ class Invoker:
             None if taken.repeat_of is None else _execution_id(taken.repeat_of),
             decode=not isinstance(capability, str),
         )
-        options = derive_options(known)
-        answer, cancelled = await self._execute(run, asked, raw, ask, taken, options)
+        answer, cancelled = await self._execute(asked, raw, ask, taken)
         envelope = answer.envelope
         if not answer.seen:
             envelope = await record_unseen(ask, taken.id, answer)
@@ -160,13 +160,7 @@ class Invoker:
         return envelope
 
     async def _execute(
-        self,
-        run: GovernedRun,
-        asked: Asked,
-        raw: RawInput,
-        ask: Ask,
-        step: Step,
-        options: ActivityTimeouts,
+        self, asked: Asked, raw: RawInput, ask: Ask, step: Step
     ) -> tuple[Answer, bool]:
         handle = workflow.start_activity(
             asked.capability.id,
@@ -176,7 +170,7 @@ class Invoker:
             result_type=RawValue,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=summary_of(asked.capability, self._actor),
-            **options,
+            **derive_options(asked.capability),
         )
         cancelled = False
         while True:

@@ -55,5 +55,5 @@ def derive_options(capability: Capability[Any, Any]) -> ActivityTimeouts:
 
 # Requests of any capability and actor.
 def summary_of(capability: Capability[Any, Any], actor: object) -> str:
-    """The line that the Temporal UI shows beside the activity; never a payload (DESIGN section 10)."""
+    """The line that the UI shows beside the activity; never a payload (DESIGN section 10)."""
     return f"{capability.side_effect}/{capability.risk} by {actor}"[:200]

@@ -1,10 +1,11 @@
 """The raw input of a request, as bytes of JSON and as a hash, made in workflow code.
 
-Nothing is judged here: validation is the activity's, because a validator is the application's own code
-and need not be deterministic.
+Nothing is judged here: validation is the activity's, because a validator is the application's own
+code and need not be deterministic.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from typing import Any
 
@@ -59,10 +60,9 @@ def raw_input(capability: Capability[Any, Any] | None, value: object, *, by_id: 
 def _instance(capability: Capability[Any, Any] | None, value: object) -> RawInput:
     if capability is not None:
         schema = capability.input_schema
-        try:
+        # What is not of the input type is written loosely: the activity says what is wrong with it.
+        with suppress(Exception):
             return RawInput(schema.to_json(value), hash_bytes(schema.canonical(value)))
-        except Exception:  # noqa: BLE001 - not of the input type: the activity says what is wrong
-            pass
     data = _loosely(value)
     return RawInput(data, _hash_text(data))
 
@@ -70,7 +70,7 @@ def _instance(capability: Capability[Any, Any] | None, value: object) -> RawInpu
 def _loosely(value: object) -> bytes:
     try:
         return to_json(value, by_alias=False, round_trip=True)
-    except Exception as error:  # noqa: BLE001 - any object may have been given
+    except Exception as error:
         raise ValueError(f"{type(value).__name__} cannot be written as JSON") from error
 
 

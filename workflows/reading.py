@@ -10,8 +10,10 @@ from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
     CancelledError,
-    TimeoutError as TemporalTimeoutError,
     TimeoutType,
+)
+from temporalio.exceptions import (
+    TimeoutError as TemporalTimeoutError,
 )
 
 from ..runtime.capability import Capability
@@ -122,16 +124,15 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
     if isinstance(failure, TemporalTimeoutError):
         never_started = failure.type == TimeoutType.SCHEDULE_TO_START
         effect: Effect = "possible" if retried or not never_started else "none"
-        stage = "transport" if never_started else "handler"
-        error = CapabilityError("TIMEOUT", stage=stage)
+        error = CapabilityError("TIMEOUT")
         if never_started:
             error = CapabilityError(
                 "TIMEOUT", "No worker took the request in time.", stage="transport"
             )
         return Answer(_failed(asked, error, effect), seen=False, requested=not never_started)
     if isinstance(failure, CancelledError) or failure is None:
-        # A running attempt reports its cancellation itself; the server cancels what has not started,
-        # or what waits between two attempts.
+        # A running attempt reports its cancellation itself; the server cancels what has not
+        # started, or what waits between two attempts.
         envelope = Cancelled(
             execution_id=asked.execution_id,
             capability=asked.capability.id,

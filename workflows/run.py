@@ -1,7 +1,8 @@
 """What the library knows of one workflow run: the governed surface and the steps taken so far.
 
-The worker's interceptor makes one of these per run and puts it into the context of every entry point
-(main, signals, updates), so that all `Invoker` objects of a run share it, and runs share nothing.
+The worker's interceptor makes one of these per run and puts it into the context of every entry
+point (main, signals, updates), so that all `Invoker` objects of a run share it, and runs share
+nothing.
 """
 
 import asyncio
@@ -17,6 +18,10 @@ from .steps import Steps
 CURRENT: Final[ContextVar["GovernedRun"]] = ContextVar("temperance_run")
 
 
+def _no_tasks() -> "WeakSet[asyncio.Task[object]]":
+    return WeakSet()
+
+
 @dataclass(slots=True)
 class GovernedRun:
     """One workflow run.
@@ -24,13 +29,13 @@ class GovernedRun:
     Args:
         app: The application that the worker serves.
         steps: The steps taken so far.
-        cancelled: Tasks that are still to be told of a cancellation which arrived while an execution
-            was being brought to its end.
+        cancelled: Tasks that are still to be told of a cancellation which arrived while an
+            execution was being brought to its end.
     """
 
     app: App
     steps: Steps = field(default_factory=Steps)
-    cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=WeakSet)
+    cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=_no_tasks)
 
 
 def current_run() -> GovernedRun:
@@ -46,6 +51,6 @@ def current_run() -> GovernedRun:
         raise ConfigurationError(
             [
                 "this workflow's worker does not have the TemperancePlugin: give it to "
-                "Client.connect(..., plugins=[TemperancePlugin(app)]) or to Worker(..., plugins=[...])"
+                "Client.connect(..., plugins=[TemperancePlugin(app)])"
             ]
         ) from None

@@ -30,7 +30,8 @@ async def record_unseen(
 
     Returns:
         The envelope, with the execution id as the worker derived it: in a run that a workflow-level
-        retry started, workflow code cannot know it. A record that cannot be made changes nothing else.
+        retry started, workflow code cannot know it. A record that cannot be made changes nothing
+        else.
     """
     envelope = answer.envelope
     if not isinstance(envelope, Failed | Cancelled):
