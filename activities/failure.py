@@ -20,12 +20,14 @@ class AttemptFailed(ApplicationError):
     """
 
     @property
-    def __traceback__(self) -> TracebackType | None:  # pyright: ignore[reportIncompatibleVariableOverride] - on purpose
+    def __traceback__(self) -> TracebackType | None:
         """No stack."""
         return None
 
     @__traceback__.setter
-    def __traceback__(self, value: TracebackType | None) -> None:
+    def __traceback__(  # pyright: ignore[reportIncompatibleVariableOverride] - hides it on purpose
+        self, value: TracebackType | None
+    ) -> None:
         del value
 
 

@@ -40,7 +40,7 @@ def problems_of_worker(
     converter = client.data_converter.payload_converter_class
     if not issubclass(converter, PydanticPayloadConverter):
         problems.append(
-            f"the client's payload converter is {converter.__name__}, which does not know pydantic: "
+            f"the client's payload converter {converter.__name__} does not know pydantic: "
             "give the plugin to Client.connect(..., plugins=[...])"
         )
     return problems

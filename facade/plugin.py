@@ -9,10 +9,10 @@ Workers inherit it from their client. Given to both it acts once.
 """
 
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 
 import temporalio.client
 import temporalio.worker
@@ -96,7 +96,8 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         client = config.get("client")
         if client is None:
             raise ConfigurationError(["Worker(client, ...): give a connected client"])
-        activities: list[Callable[..., object]] = list(config.get("activities") or ())
+        given = cast(Sequence[Callable[..., object]], config.get("activities") or ())
+        activities = list(given)
         problems = problems_of_worker(self.app, client, activities)
         if problems:
             raise ConfigurationError(problems)

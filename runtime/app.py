@@ -61,7 +61,7 @@ class App:
 
     def __post_init__(self) -> None:
         problems: list[str] = []
-        # What the annotations promise is checked all the same: not every application is type checked.
+        # The annotations promise it, but not every application is type checked.
         governance: object = self.governance
         context: object = self.context
         if not isinstance(governance, Governance):

@@ -1,0 +1,46 @@
+"""An outcome that only the workflow could see, on its way to the audit (DESIGN section 9)."""
+
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from .error import CapabilityError, ErrorCode, Stage
+from .names import Effect
+
+
+class Unseen(BaseModel):
+    """An outcome that only the workflow could see, for the local activity that records it.
+
+    Args:
+        capability: What was asked for.
+        ask: The `Ask`, as it would have gone to the activity.
+        step: The step id.
+        code: The error's code.
+        stage: Where it ended.
+        effect: What is known of the world.
+        attempts: How many attempts were started, as far as is known.
+        cancelled: Whether the caller's cancellation ended it.
+        requested: Whether ``capability.requested`` is to be recorded too: no worker saw the
+            request.
+        reason: The true reason.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    capability: str
+    ask: str
+    step: str
+    code: ErrorCode
+    stage: Stage
+    effect: Effect
+    attempts: int
+    cancelled: bool = False
+    requested: bool = False
+    reason: str | None = None
+
+    def error(self) -> CapabilityError:
+        """The error it stands for."""
+        return CapabilityError(self.code, stage=self.stage, audit_reason=self.reason)
+
+
+UNSEEN: Final = TypeAdapter(Unseen)
