@@ -184,7 +184,7 @@ def _outcome(seen: tuple[Seen, ...], by_capability: Mapping[str, Seen]) -> str:
     if first.status == "approval_required":
         return "waits for a person"
     if first.capability == "mail.send":
-        return "answer uncertain: a person looks into it"
+        return "answer uncertain"
     if first.code == "POLICY_DENIED":
         return f"denied by policy: {first.reason}"
     return f"refused: {first.reason}"

@@ -5,6 +5,7 @@ Text that a customer wrote is never taken for markup.
 
 import sys
 from collections.abc import Iterable, Sequence
+from textwrap import fill, indent
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -16,8 +17,10 @@ from .records import Effect, TicketRecord
 from .stories import Story
 from .tickets import Problem, Ticket
 
-PLAIN_WIDTH = 120
+PLAIN_WIDTH = 156
 """How wide the lines are where no terminal says it."""
+
+_TEXT_WIDTH = 100
 
 _STYLES: dict[Effect, str] = {"none": "dim", "possible": "yellow", "done": "green"}
 
@@ -42,7 +45,7 @@ def show_tickets(
 ) -> None:
     """One row for each ticket: what was run, how often it was tried, and what it did."""
     record_of = {record.ticket: record for record in records}
-    table = Table(box=SIMPLE_HEAD, title="Tickets", title_justify="left", pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("ticket", "capabilities run (attempts)", "outcome", "effect"):
         table.add_column(heading, overflow="fold")
     for ticket in tickets:
@@ -53,7 +56,17 @@ def show_tickets(
         table.add_row(
             Text(record.ticket), Text(_calls(record)), Text(record.outcome), _effects(record)
         )
-    console.print(table)
+    if console.is_terminal:
+        console.print(table)
+    else:
+        with console.capture() as captured:
+            console.print(table)
+        for line in captured.get().splitlines():
+            console.print(line.rstrip())
+    if any(call.effect == "possible" for record in record_of.values() for call in record.calls):
+        console.print("possible: the handler was entered and did not return, so the envelope")
+        console.print("cannot rule an effect out. The books below say whether there was one.")
+        console.print()
 
 
 def show_stories(console: Console, stories: Iterable[Story]) -> None:
@@ -62,7 +75,8 @@ def show_stories(console: Console, stories: Iterable[Story]) -> None:
         console.print(story.title, style="bold" if story.holds else "bold red")
         for line in story.lines:
             console.print(f"  {line}")
-        console.print(f"  Why: {story.why}", style="italic")
+        why = fill(f"Why: {story.why}", min(console.width, _TEXT_WIDTH) - 2)
+        console.print(indent(why, "  "), style="italic")
         if not story.holds:
             console.print("  THIS IS NOT WHAT WAS PROMISED.", style="bold red")
         console.print()

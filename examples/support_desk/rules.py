@@ -59,5 +59,5 @@ def refund_limit(request: Request[Any, Any]) -> Decision:
     """Policy: the agent refunds no more than `REFUND_LIMIT` at a time."""
     wanted = request.input
     if isinstance(wanted, RefundRequest) and wanted.amount > REFUND_LIMIT:
-        return deny("OVER_THE_REFUND_LIMIT", f"At most {REFUND_LIMIT} EUR are refunded at a time.")
+        return deny("OVER_THE_LIMIT", f"At most {REFUND_LIMIT} EUR are refunded at a time.")
     return allow()

@@ -31,7 +31,7 @@ class Scene:
 
     premises: Premises
     tickets: Mapping[str, Ticket]
-    records: Mapping[str, TicketRecord]
+    records: dict[str, TicketRecord]
     workers: Mapping[int, str]
 
     def worker(self, pid: int) -> str:
@@ -79,8 +79,8 @@ def _killed_refund(scene: Scene, ticket: str, order: str, call: CallRecord) -> S
     return Story(
         title=f"{ticket}: the worker was killed while it waited for the gateway",
         lines=(*_payments(scene, order), _summary(scene, order, call)),
-        why="Temporal missed the heartbeats of the dead worker and gave the execution to another. "
-        "The write is idempotent, so it ran again under the same key, and the gateway knew it.",
+        why="Temporal heard no more of the dead worker's attempt and gave the execution to another "
+        "worker. The write is idempotent, so it ran again under its key, and the gateway knew it.",
         holds=_paid_once(scene, order, call),
         ticket=ticket,
     )
@@ -94,7 +94,7 @@ def _killed_letter(scene: Scene, ticket: str, call: CallRecord) -> Story:
         for each in letters
     ]
     lines.append(
-        f"envelope: {call.status}, effect {call.effect}, attempts {call.attempts}; "
+        f"envelope: {call.status}, effect {call.effect}, {_attempts(call)}; "
         f"{len(letters)} letter in the outbox"
     )
     return Story(
@@ -113,7 +113,7 @@ def _flaky_read(scene: Scene, ticket: str, order: str, call: CallRecord) -> Stor
         f"read {n} by {scene.worker(read.pid)}: " + ("answered" if read.answered else "failed")
         for n, read in enumerate(reads, start=1)
     ]
-    lines.append(f"envelope: {call.status}, attempts {call.attempts}")
+    lines.append(f"envelope: {call.status}, {_attempts(call)}")
     return Story(
         title=f"{ticket}: the warehouse failed before it answered",
         lines=tuple(lines),
@@ -142,9 +142,15 @@ def _summary(scene: Scene, order: str, call: CallRecord) -> str:
     charges = [charge for charge in scene.premises.gateway.charges() if charge.order == order]
     amount = sum(charge.amount for charge in charges)
     return (
-        f"envelope: {call.status}, attempts {call.attempts}; "
+        f"envelope: {call.status}, {_attempts(call)}; "
         f"{len(keys)} key, {len(charges)} charge, {amount} EUR"
     )
+
+
+def _attempts(call: CallRecord) -> str:
+    """How many attempts, and how those before the last one ended."""
+    count = f"{call.attempts} attempt" + ("" if call.attempts == 1 else "s")
+    return f"{count} ({', '.join(call.errors)} before)" if call.errors else count
 
 
 def _paid_once(scene: Scene, order: str, call: CallRecord) -> bool:

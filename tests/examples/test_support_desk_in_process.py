@@ -58,7 +58,7 @@ async def test_all_bundled_tickets_lead_to_the_expected_totals(premises: Premise
         ("T-1011", "refused: MORE_THAN_IS_LEFT"),
         ("T-1012", "refused: UNKNOWN_CUSTOMER"),
         ("T-1013", "waits for a person"),
-        ("T-1014", "denied by policy: OVER_THE_REFUND_LIMIT"),
+        ("T-1014", "denied by policy: OVER_THE_LIMIT"),
         ("T-1015", "refused: CAPABILITY_NOT_FOUND"),
         ("T-1023", "refused: NOT_YOUR_ORDER"),
     ],

@@ -35,6 +35,7 @@ def record(ticket: str, capability: str, attempts: int, effect: Effect = "done")
         status="completed" if effect == "done" else "failed",
         effect=effect,
         attempts=attempts,
+        errors=("TIMEOUT",) * (attempts - 1),
     )
     return TicketRecord(ticket=ticket, outcome="refunded", calls=(call,))
 
@@ -65,7 +66,7 @@ async def test_a_timeout_after_the_money_moved_is_told_with_one_key_and_one_char
         "request 1 by worker-1, key 01234567...: the money moved, and no answer came",
         "request 2 by worker-1, key 01234567...: the gateway knew the key: the recorded charge, "
         "nothing moved",
-        "envelope: completed, attempts 2; 1 key, 1 charge, 89.00 EUR",
+        "envelope: completed, 2 attempts (TIMEOUT before); 1 key, 1 charge, 89.00 EUR",
     )
 
 

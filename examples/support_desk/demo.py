@@ -1,0 +1,127 @@
+"""The demo from the opening of the desk to the count of what really happened."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from temperance import TemperancePlugin
+from temperance.embedded import EmbeddedServer
+
+from . import report
+from .app import app
+from .desk import Desk, workflow_id
+from .ledger import count, discrepancies, expected_totals
+from .premises import Premises, bundled_stock, bundled_tickets
+from .progress import Display
+from .staff import Staff
+from .stories import Scene, Story, stories
+from .tickets import Inbox, read_inbox
+from .watch import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    tickets: Path
+    home: Path
+    keep: bool
+
+
+async def run(options: Options, console: Console) -> bool:
+    """Runs the demo.
+
+    Returns:
+        Whether every effect is what it should be.
+
+    Raises:
+        OSError: the tickets cannot be read.
+        temperance.embedded.EmbeddedServerError: the server does not start.
+        ExceptionGroup: a worker ended by itself.
+    """
+    inbox = read_inbox(options.tickets)
+    if not inbox.tickets:
+        report.show_problems(console, options.tickets.name, inbox.problems)
+        console.print(f"{options.tickets.name} has no ticket to work on.", style="bold red")
+        return False
+    premises, stock = Premises(options.home), bundled_stock()
+    premises.create(stock)
+    console.print(f"{len(inbox.tickets)} tickets from {options.tickets.name}", style="bold")
+    report.show_problems(console, options.tickets.name, inbox.problems)
+    store, log = options.home / "temporal.db", options.home / "temporal.log"
+    async with EmbeddedServer(db_path=store, log_path=log) as server:
+        console.print(f"Temporal server at {server.target_host}, UI at {server.ui_url}")
+        console.print()
+        client = await server.connect(plugins=[TemperancePlugin(app)])
+        async with Staff(options.home, server.target_host) as staff:
+            scene = Scene(premises, {t.id: t for t in inbox.tickets}, {}, staff.names)
+            with Display(console, len(inbox.tickets)) as display:
+                watch = Watch(scene, stock.incidents, display.tell)
+                desk = Desk(client, staff, scene, stock.incidents, display, watch)
+                await _while_watched(watch, desk.work(inbox.tickets))
+            told = stories(scene, stock.incidents, [worker.pid for worker in desk.killed])
+            right = _conclude(console, options, scene, inbox, told)
+            if options.keep:
+                _look_on(console, options, server, desk, told)
+                with suppress(asyncio.CancelledError):
+                    await server.wait()
+    console.print(
+        "Server and workers are stopped. With --keep they stay, to look on in the Temporal UI: "
+        "make demo ARGS=--keep"
+    )
+    return right
+
+
+async def _while_watched(watch: Watch, work: Coroutine[None, None, None]) -> None:
+    watching = asyncio.create_task(watch.keep())
+    try:
+        await work
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+
+
+def _conclude(
+    console: Console, options: Options, scene: Scene, inbox: Inbox, told: tuple[Story, ...]
+) -> bool:
+    """Shows the tables, and tells whether every effect is what it should be."""
+    bundled = options.tickets == bundled_tickets()
+    earlier = [refund.key for refund in bundled_stock().earlier_refunds]
+    books = count(scene.premises, earlier)
+    expected = expected_totals() if bundled else None
+    wrong = [*discrepancies(books, scene.records.values(), expected)]
+    unfinished = [t.id for t in inbox.tickets if t.id not in scene.records]
+    wrong += [f"{ticket}: its workflow did not finish" for ticket in unfinished]
+    wrong += [f"{story.ticket}: not what was promised" for story in told if not story.holds]
+    if bundled and len(told) < len(bundled_stock().incidents.kill_a_worker_during) + 2:
+        wrong.append("not every incident happened")
+    console.print()
+    report.show_tickets(console, inbox.tickets, scene.records.values())
+    report.show_stories(console, told)
+    report.show_totals(console, books.totals, wrong)
+    return not wrong
+
+
+def _look_on(
+    console: Console,
+    options: Options,
+    server: EmbeddedServer,
+    desk: Desk,
+    told: tuple[Story, ...],
+) -> None:
+    """Says where to see more."""
+    ticket = told[0].ticket if told else next(iter(desk.runs), None)
+    console.print("The desk stays open until you press Ctrl-C.", style="bold")
+    console.print(f"  Temporal UI         {server.ui_url}")
+    if ticket is not None:
+        page = f"{workflow_id(ticket)}/{desk.runs[ticket]}/history"
+        link = f"{server.ui_url}/namespaces/{server.namespace}/workflows/{page}"
+        console.print(f"  workflow of {ticket}  {link}", soft_wrap=True)
+    console.print(f"  databases and logs  {options.home}", soft_wrap=True)
+    command = f"temporal workflow list --address {server.target_host}"
+    console.print(f"  in another terminal {command}", soft_wrap=True)
