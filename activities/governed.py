@@ -141,7 +141,7 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
             )
         case Broke():
             ending = Ending(
-                info=outcome.error.public(),
+                info=outcome.info,
                 effect=outcome.effect,
                 attempts=call.attempt,
                 errors=call.earlier_errors,

@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from .admission import AnyRequest, admit
+from .answer import answer_of
 from .app import App
 from .call import Asked, Broke, Call, Interruption, Outcome, Returned
 from .capability import Capability
@@ -154,11 +155,13 @@ async def _end(
         and interruption != "cancelled"
         and (interruption is not None or allows_retry(capability.plan, error))
     )
-    if error.cause is not None:
+    if error.cause is not None and error.reason is None:
         _log_cause(call, error)
     if not retries and interruption != "lost":
         await _emit_end(call, trail, error, effect, cancelled=interruption == "cancelled")
-    return Broke(error, effect, retries, interruption)
+    side_effect = None if capability is None else capability.side_effect
+    info = answer_of(error, effect, side_effect)
+    return Broke(error, info, effect, retries, interruption)
 
 
 async def record_end(

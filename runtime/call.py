@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from .actor import Actor
-from .error import CapabilityError
+from .error import CapabilityError, ErrorInfo
 from .names import Effect, Surface
 from .request import WorkflowRef
 
@@ -100,12 +100,14 @@ class Broke:
 
     Args:
         error: Why.
+        info: What the caller is told of it.
         effect: What is known of the world after all attempts so far.
         retries: Whether a further attempt follows.
         interruption: Set where it was interrupted from outside.
     """
 
     error: CapabilityError
+    info: ErrorInfo
     effect: Effect
     retries: bool = False
     interruption: Interruption | None = None

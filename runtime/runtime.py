@@ -194,5 +194,5 @@ def envelope_of(call: Call, outcome: Outcome) -> ExecutionResult[object]:
                 errors=call.earlier_errors,
                 repeat_of=call.repeat_of,
                 effect=outcome.effect,
-                error=outcome.error.public(),
+                error=outcome.info,
             )

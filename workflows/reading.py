@@ -16,6 +16,7 @@ from temporalio.exceptions import (
     TimeoutError as TemporalTimeoutError,
 )
 
+from ..runtime.answer import answer_of
 from ..runtime.capability import Capability
 from ..runtime.envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, Failed
 from ..runtime.error import CODES, CapabilityError, ErrorCode, ErrorInfo
@@ -187,5 +188,5 @@ def _failed(
         errors=() if reply is None else reply.errors,
         repeat_of=asked.repeat_of,
         effect=effect,
-        error=error.public(),
+        error=answer_of(error, effect, asked.capability.side_effect),
     )
