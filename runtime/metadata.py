@@ -107,7 +107,7 @@ def _problems_of_retry(capability: Capability[Any, Any]) -> Iterator[str]:
         return
     if not _is(capability.retry, Retry):
         yield f"retry is {_shown(capability.retry)}: give Retry(max_retries=...) or leave it out"
-    elif capability.side_effect in WRITE_LIKE and capability.idempotent is not True:
+    elif str(capability.side_effect) in WRITE_LIKE and capability.idempotent is not True:
         yield (
             f"retry is given for side_effect={capability.side_effect!r} without idempotent=True: "
             "declare idempotent=True if repeating it under one key is safe, or leave retry out (G2)"

@@ -138,8 +138,8 @@ def _problems_of_paths(
 ) -> Iterator[str]:
     if not is_tuple(rule):
         return
-    accepted = schema.adapter.json_schema(by_alias=False, mode="validation")
-    written = schema.adapter.json_schema(by_alias=False, mode="serialization")
+    accepted = schema.json_schema("validation", by_alias=False)
+    written = schema.json_schema("serialization", by_alias=False)
     for path in rule:
         names = path.split(".") if isinstance(path, str) else []
         found = list(_fields(accepted, accepted, names)) if names else []

@@ -84,6 +84,10 @@ def _gather(
     return entries, problems
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def _is_capability(entry: object) -> TypeGuard[Capability[Any, Any]]:
     return isinstance(entry, Capability)
 
@@ -120,7 +124,8 @@ def _duplicates(entries: list[Capability[Any, Any]]) -> Iterator[str]:
 
 
 def _colliding_tool_names(entries: list[Capability[Any, Any]]) -> Iterator[str]:
-    different = {str(entry.id): entry for entry in entries}.values()
+    # Ids of another type are refused on their own, and one id has its name only once.
+    different = {entry.id: entry for entry in entries if _is_text(entry.id)}.values()
     for name, group in _grouped((str(tool_name_of(entry)), entry) for entry in different):
         who = ", ".join(_label(entry) for entry in group)
         yield f"{who}: have the tool name {name} in common: give one of them another tool_name"

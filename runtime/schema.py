@@ -9,12 +9,15 @@ import builtins
 from typing import Final, Generic, Literal, TypeVar, get_args
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import core_schema
 
 from .canonical import canonical_json, sort_sets
 from .traits import traits_of
 
 T = TypeVar("T")
+
+Mode = Literal["validation", "serialization"]
 
 MOST_PROBLEMS: Final = 20
 """How many problems of an invalid input are named; the rest is counted."""
@@ -112,9 +115,20 @@ class Schema(Generic[T]):
         )
         return canonical_json(sort_sets(value, plain) if self.may_hold_sets else plain)
 
-    def json_schema(self, mode: Literal["validation", "serialization"]) -> dict[str, JsonValue]:
-        """JSON schema of the type, as tool descriptors carry it."""
-        return self.adapter.json_schema(by_alias=mode == "validation", mode=mode)
+    def json_schema(self, mode: Mode, *, by_alias: bool | None = None) -> dict[str, JsonValue]:
+        """JSON schema of the type, as tool descriptors carry it.
+
+        Args:
+            mode: Of what is accepted (``validation``), or of what is written (``serialization``).
+            by_alias: Whether fields go by their aliases; unless given, for what is accepted.
+        """
+        aliases = mode == "validation" if by_alias is None else by_alias
+        return self.adapter.json_schema(by_alias=aliases, mode=mode, schema_generator=_Quiet)
+
+
+class _Quiet(GenerateJsonSchema):
+    # A default that JSON cannot show is left out of the schema, and is nobody's mistake.
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default"}  # noqa: RUF012 - pydantic declares it so
 
 
 def problems_of(error: ValidationError) -> list[JsonValue]:

@@ -1,21 +1,17 @@
 """What is wrong with a handler: its parameters, and the types of its input and output."""
 
 import inspect
-import warnings
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, Final, Literal, TypeGuard, get_origin, get_type_hints
-
-from pydantic.json_schema import PydanticJsonSchemaWarning
+from typing import Any, Final, TypeGuard, get_args, get_origin, get_type_hints
 
 from .capability import Capability
 from .context import Context
-from .schema import Schema
+from .schema import Mode, Schema
 
 _POSITIONAL: Final = (
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
 )
-_MODES: Final[tuple[Literal["validation", "serialization"], ...]] = ("validation", "serialization")
 _MISSING: Final = object()
 
 
@@ -86,12 +82,9 @@ def _problems_of_type(capability: Capability[Any, Any], what: str, hint: object)
         yield f"its {what} is an awaitable: declare the handler async def, returning the output"
         return
     try:
-        with warnings.catch_warnings():
-            # A default that JSON schema cannot show is left out of it, and is no problem here.
-            warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
-            schema = capability.input_schema if what == "input" else capability.output_schema
-            for mode in _MODES:
-                schema.json_schema(mode)
+        schema = capability.input_schema if what == "input" else capability.output_schema
+        for mode in get_args(Mode):
+            schema.json_schema(mode)
     except Exception as error:  # noqa: BLE001 - a model's own hooks run here, and may raise anything
         name = getattr(hint, "__qualname__", None) or str(hint)
         reason = str(error).strip().split("\n", 1)[0].split(". ", 1)[0]

@@ -1,0 +1,43 @@
+"""The requester and its id."""
+
+import pytest
+from pydantic import ValidationError
+
+from temperance.runtime.actor import ANONYMOUS, MAX_IDENTIFIER, Actor
+
+
+@pytest.mark.parametrize(
+    "value", ["", " ", "\n", " alice", "alice ", "a\x00", "al\u200bice", "al\u202eice", "a" * 201]
+)
+def test_an_empty_blank_overlong_or_unprintable_id_is_refused(value: str) -> None:
+    with pytest.raises(ValidationError):
+        Actor(id=value)
+
+
+@pytest.mark.parametrize("value", ["alice", "Alice Smith", "a" * MAX_IDENTIFIER, "用户-7"])
+def test_any_other_id_is_taken_as_it_is(value: str) -> None:
+    assert Actor(id=value).id == value
+
+
+def test_ids_are_compared_character_by_character() -> None:
+    assert Actor(id="alice") == Actor(id="alice")
+    assert Actor(id="alice") != Actor(id="Alice")
+    assert Actor(id="é") != Actor(id="e\u0301")
+    assert Actor(id="alice", kind="user") != Actor(id="alice", kind="service")
+
+
+def test_an_unknown_kind_or_a_field_that_it_does_not_have_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        Actor.model_validate({"id": "alice", "kind": "model"})
+    with pytest.raises(ValidationError):
+        Actor.model_validate({"id": "alice", "admin": True})
+
+
+def test_an_actor_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(Actor(id="alice"), "id", "bob")  # noqa: B010 - a checker would refuse the plain form
+
+
+def test_kind_and_id_are_what_summaries_show() -> None:
+    assert str(Actor(id="nightly", kind="automation")) == "automation:nightly"
+    assert str(ANONYMOUS) == "anonymous:anonymous"
