@@ -7,8 +7,10 @@ from .names import WRITE_LIKE, Effect, SideEffect
 def answer_of(error: CapabilityError, effect: Effect, side_effect: SideEffect | None) -> ErrorInfo:
     """The public face of an error in a final answer.
 
-    ``retryable`` invites the caller, often a model, to ask again. That would be a new execution with
-    a new key, which no idempotence of the old one protects: so it is said only where nothing can have
+    ``retryable`` invites the caller, often a model, to ask again. That would be a new execution
+    with
+    a new key, which no idempotence of the old one protects: so it is said only where nothing can
+    have
     happened.
 
     Args:
