@@ -31,7 +31,8 @@ async def main() -> None:
             handle = await client.start_workflow(
                 Ticket.run, "o-17", id="ticket-17", task_queue="desk"
             )
-            await handle.execute_update(Ticket.refunded)
+            while not await handle.query(Ticket.refunded):
+                await asyncio.sleep(0.05)
         async with Worker(client, task_queue="desk", identity="worker-b"):
             await handle.signal(Ticket.go_on)
             await handle.result()

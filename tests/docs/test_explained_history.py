@@ -65,6 +65,5 @@ async def test_g6_the_explained_history_replays_without_a_handler_or_an_event() 
     history = WorkflowHistory.from_json("ticket-17", HISTORY.read_text())
     await Replayer(workflows=[], plugins=[TemperancePlugin(app)]).replay_workflow(history)
     assert before == LOOKUPS
-    [sink] = app.sinks or ()
-    assert isinstance(sink, MemorySink)
-    assert sink.events == []
+    sinks = list(app.sinks or ())
+    assert [sink.events for sink in sinks if isinstance(sink, MemorySink)] == [[]]
