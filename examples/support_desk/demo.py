@@ -69,10 +69,10 @@ async def run(options: Options, console: Console) -> bool:
                 _look_on(console, options, server, desk, told)
                 with suppress(asyncio.CancelledError):
                     await server.wait()
-    console.print(
-        "Server and workers are stopped. With --keep they stay, to look on in the Temporal UI: "
-        "make demo ARGS=--keep"
-    )
+                console.print()
+    console.print("Server and workers are stopped.")
+    if not options.keep:
+        console.print("To look on in the Temporal UI let them run: make demo ARGS=--keep")
     return right
 
 
@@ -115,13 +115,13 @@ def _look_on(
     told: tuple[Story, ...],
 ) -> None:
     """Says where to see more."""
-    ticket = told[0].ticket if told else next(iter(desk.runs), None)
+    victims = [ticket for ticket in desk.incidents.kill_a_worker_during if ticket in desk.runs]
+    ticket = next(iter([*victims, *(story.ticket for story in told), *desk.runs]))
     console.print("The desk stays open until you press Ctrl-C.", style="bold")
     console.print(f"  Temporal UI         {server.ui_url}")
-    if ticket is not None:
-        page = f"{workflow_id(ticket)}/{desk.runs[ticket]}/history"
-        link = f"{server.ui_url}/namespaces/{server.namespace}/workflows/{page}"
-        console.print(f"  workflow of {ticket}  {link}", soft_wrap=True)
+    page = f"{workflow_id(ticket)}/{desk.runs[ticket]}/history"
+    link = f"{server.ui_url}/namespaces/{server.namespace}/workflows/{page}"
+    console.print(f"  worth a look        {link}", soft_wrap=True)
     console.print(f"  databases and logs  {options.home}", soft_wrap=True)
     command = f"temporal workflow list --address {server.target_host}"
     console.print(f"  in another terminal {command}", soft_wrap=True)
