@@ -18,14 +18,17 @@ from temporalio.exceptions import ActivityAlreadyStartedError
 
 from temperance.runtime.actor import Actor
 from temperance.runtime.app import App
-from temperance.runtime.capability import Capability
-from temperance.runtime.envelope import ExecutionResult, Failed
+from temperance.runtime.attempt import record_end
+from temperance.runtime.call import Call
+from temperance.runtime.capability import Capability, id_asked_for
+from temperance.runtime.envelope import Cancelled, ExecutionResult, Failed
 from temperance.runtime.error import CapabilityError
 from temperance.runtime.identity import check_identifier, standalone_execution_id
 from temperance.runtime.messages import Ask
 from temperance.runtime.names import Surface
+from temperance.runtime.request import WorkflowRef
 from temperance.workflows.options import derive_options, summary_of
-from temperance.workflows.raw_input import RawInput, raw_input
+from temperance.workflows.raw_input import RawInput, raw_input, refusal
 from temperance.workflows.reading import Asked, read_failure, read_result
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
@@ -39,7 +42,9 @@ class TemperanceClient:
 
     Args:
         client: A connected client; its plugin is not needed here.
-        app: The application: metadata of the capabilities, and the default task queue.
+        app: The application: metadata of the capabilities, the default task queue, and the sinks,
+            in which this client records what no worker sees: refusals of its own and requests that
+            no worker took. Where the application names no sinks, nothing is recorded here.
         actor: The authenticated requester.
         surface: Through which door the requests come.
         task_queue: Where the workers listen; the application's own unless given.
@@ -95,12 +100,12 @@ class TemperanceClient:
             input: An instance of the input model, a JSON-like value, or ``bytes`` of JSON;
                 with an id also JSON as ``str``.
             request_id: The request's own id. Sent twice it runs once: the second request gets the
-                first one's envelope. A random one unless given.
+                first one's envelope, as long as the server keeps it. A random one unless given.
             correlation_id: The application's own id, passed through to audit events.
 
         Returns:
-            The envelope. The same ``request_id`` with another capability or input gives
-            STEP_INPUT_MISMATCH, and nothing is run.
+            The envelope. The same ``request_id`` with another capability, input, actor or surface
+            gives STEP_INPUT_MISMATCH, and nothing is run.
 
         Raises:
             ValueError: A malformed ``request_id`` or ``correlation_id``.
@@ -110,41 +115,31 @@ class TemperanceClient:
             check_identifier("request_id", request_id)
         if correlation_id is not None:
             check_identifier("correlation_id", correlation_id)
-        by_id = isinstance(capability, str)
-        name = capability if isinstance(capability, str) else capability.id
+        name = id_asked_for(capability)
+        by_id = not isinstance(capability, Capability)
         known: Capability[Any, Any] | None = (
-            self._app.governance.registry.get(capability)
-            if isinstance(capability, str)
-            else capability
+            capability
+            if isinstance(capability, Capability)
+            else self._app.governance.registry.get(name)
         )
-        activity_id = request_id or str(uuid4())
-        if known is None:
-            return self._refused(name, activity_id, CapabilityError("CAPABILITY_NOT_FOUND"))
-        try:
-            raw = raw_input(known, input, by_id=by_id)
-        except ValueError:
-            return self._refused(name, activity_id, CapabilityError("INPUT_INVALID"))
-        limit = self._app.payload_limit
-        if len(raw.json) > limit:
-            error = CapabilityError(
-                "PAYLOAD_TOO_LARGE",
-                f"The input has {len(raw.json)} bytes; at most {limit} can be carried.",
-                stage="input",
-                details={"size": len(raw.json), "limit": limit},
-            )
-            return self._refused(name, activity_id, error)
+        id_ = request_id or str(uuid4())
         ask = Ask(actor=self._actor, surface=self._surface, correlation_id=correlation_id)
-        handle = await self._start(known, raw, ask, activity_id, given=request_id is not None)
+        raw = raw_input(known, input, by_id=by_id)
+        error = refusal(raw, ask.to_json(), self._app.payload_limit)
+        if error is not None:
+            return await self._refused(name, ask, id_, error)
+        if known is None:
+            error = CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
+            return await self._refused(name, ask, id_, error)
+        handle = await self._start(known, raw, ask, id_, given=request_id is not None)
         if handle is None:
-            existing = self._client.get_activity_handle(activity_id, result_type=RawValue)
-            if not await _same_request(existing, known, raw):
-                error = CapabilityError(
-                    "STEP_INPUT_MISMATCH",
-                    "The same request id was used for another request.",
-                )
-                return self._refused(name, activity_id, error)
-            handle = existing
-        return await self._envelope(handle, known, activity_id, decode=not by_id)
+            handle = await self._same_request(known, raw, ask, id_)
+        if handle is None:
+            error = CapabilityError(
+                "STEP_INPUT_MISMATCH", "The same request id was used for another request."
+            )
+            return await self._refused(name, ask, id_, error)
+        return await self._envelope(handle, known, ask, id_, decode=not by_id)
 
     async def _start(
         self, capability: Capability[Any, Any], raw: RawInput, ask: Ask, id_: str, *, given: bool
@@ -170,27 +165,85 @@ class TemperanceClient:
         except ActivityAlreadyStartedError:
             return None
 
+    async def _same_request(
+        self, capability: Capability[Any, Any], raw: RawInput, ask: Ask, id_: str
+    ) -> ActivityHandle[RawValue] | None:
+        """The activity that has the id, unless it was started for another request."""
+        described = await self._client.get_activity_handle(id_).describe(include_input=True)
+        recorded: list[RawValue] = await described.input([RawValue, RawValue]) or []
+        if described.activity_type != capability.id or len(recorded) != 2:
+            return None
+        if not _equal(capability, recorded[0].payload.data, raw):
+            return None
+        try:
+            asked = Ask.from_json(recorded[1].payload.data)
+        except ValueError:
+            return None
+        # Another requester, or one at another door, may not be told what this one was answered.
+        if (str(asked.actor), asked.surface) != (str(ask.actor), ask.surface):
+            return None
+        return self._client.get_activity_handle(
+            id_, run_id=described.activity_run_id, result_type=RawValue
+        )
+
     async def _envelope(
         self,
         handle: ActivityHandle[RawValue],
         capability: Capability[Any, Any],
+        ask: Ask,
         id_: str,
         *,
         decode: bool,
     ) -> ExecutionResult[object]:
-        run_id = handle.run_id or (await handle.describe()).activity_run_id or ""
+        run_id = handle.run_id or ""
         execution_id = standalone_execution_id(self._client.namespace, id_, run_id)
         asked = Asked(capability, execution_id, None, decode)
         try:
             return read_result(asked, await handle.result())
         except ActivityFailureError as failure:
-            return read_failure(asked, failure.cause).envelope
+            answer = read_failure(asked, failure.cause)
+        if not answer.seen and isinstance(answer.envelope, Failed | Cancelled):
+            await self._record(answer.envelope, ask, id_, run_id, requested=not answer.requested)
+        return answer.envelope
 
-    def _refused(self, name: str, id_: str, error: CapabilityError) -> Failed:
-        return Failed(
+    async def _refused(self, name: str, ask: Ask, id_: str, error: CapabilityError) -> Failed:
+        envelope = Failed(
             execution_id=standalone_execution_id(self._client.namespace, id_, ""),
-            capability=name[:200],
+            capability=name,
             error=error.public(),
+        )
+        reason = error.audit_reason
+        await self._record(envelope, ask, id_, "", requested=True, reason=reason)
+        return envelope
+
+    async def _record(
+        self,
+        envelope: Failed | Cancelled,
+        ask: Ask,
+        id_: str,
+        run_id: str,
+        *,
+        requested: bool,
+        reason: str | None = None,
+    ) -> None:
+        """Records an end that no worker saw, in the sinks of the application if it names some."""
+        call = Call(
+            capability_id=envelope.capability,
+            raw=None,
+            actor=ask.actor,
+            surface=ask.surface,
+            execution_id=envelope.execution_id,
+            attempt=max(envelope.attempts, 1),
+            correlation_id=ask.correlation_id,
+            workflow=WorkflowRef(id_, run_id, id_),
+        )
+        await record_end(
+            self._app,
+            call,
+            CapabilityError(envelope.code, stage=envelope.error.stage, audit_reason=reason),
+            envelope.effect,
+            cancelled=isinstance(envelope, Cancelled),
+            requested=requested,
         )
 
 
@@ -198,15 +251,13 @@ def _raw(data: bytes) -> RawValue:
     return RawValue(Payload(metadata=_JSON, data=data))
 
 
-async def _same_request(
-    handle: ActivityHandle[RawValue], capability: Capability[Any, Any], raw: RawInput
-) -> bool:
-    described = await handle.describe()
-    if described.activity_type != capability.id:
+def _equal(capability: Capability[Any, Any], earlier: bytes, later: RawInput) -> bool:
+    """Whether two inputs are the same: as they were given, or as they are understood."""
+    if raw_input(capability, earlier, by_id=True).hash == later.hash:
+        return True
+    schema = capability.input_schema
+    try:
+        values = [schema.canonical(schema.from_json(data)) for data in (earlier, later.json)]
+    except Exception:  # noqa: BLE001 - a validator of the application's own, or an invalid input
         return False
-    recorded = await described.input([RawValue, RawValue])
-    if not recorded:
-        return False
-    earlier = raw_input(capability, recorded[0].payload.data, by_id=True)
-    later = raw_input(capability, raw.json, by_id=True)
-    return earlier.hash == later.hash
+    return values[0] == values[1]

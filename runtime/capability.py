@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any, Final, Generic, Protocol, TypeVar, get_type_hints, overload
 
+from .actor import MAX_IDENTIFIER
 from .context import Context
 from .decision import DEFAULT_APPROVAL_EXPIRY
 from .middleware import Middleware
@@ -216,6 +217,25 @@ def capability(
         )
 
     return decorate
+
+
+def id_asked_for(asked: object) -> str:
+    """The id that a request names, made fit to be written down.
+
+    A model may name anything as its tool. What cannot be an id stays one that nobody has: it is cut
+    and cleaned for events and envelopes, and never becomes another one.
+
+    Args:
+        asked: A capability, or what was given in its place.
+
+    Returns:
+        At most 200 characters that can be written as UTF-8.
+    """
+    if isinstance(asked, Capability):
+        return asked.id
+    if not isinstance(asked, str):
+        return ""
+    return asked[:MAX_IDENTIFIER].encode(errors="replace").decode()
 
 
 def _words(given: Iterable[Any]) -> frozenset[Any]:

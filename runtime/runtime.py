@@ -13,7 +13,7 @@ from .actor import Actor
 from .app import App
 from .attempt import record_end, run_attempt
 from .call import Asked, Broke, Call, Outcome, Returned
-from .capability import Capability
+from .capability import Capability, id_asked_for
 from .describe import Discovery, describe
 from .envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, Failed
 from .error import CapabilityError
@@ -92,8 +92,8 @@ class Runtime:
             ValueError: A malformed ``request_id`` or ``correlation_id``.
             asyncio.CancelledError: The caller was cancelled; the trail says with what effect.
         """
-        name = capability if isinstance(capability, str) else capability.id
-        if isinstance(capability, str) and isinstance(input, str):
+        name = id_asked_for(capability)
+        if not isinstance(capability, Capability) and isinstance(input, str):
             input = input.encode(errors="surrogatepass")
         if request_id is not None:
             check_identifier("request_id", request_id)

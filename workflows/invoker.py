@@ -12,14 +12,14 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError, CancelledError
 
 from ..runtime.actor import Actor
-from ..runtime.capability import Capability
+from ..runtime.capability import Capability, id_asked_for
 from ..runtime.envelope import ExecutionResult, Failed
 from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
 from .options import derive_options, summary_of
-from .raw_input import RawInput, raw_input
+from .raw_input import RawInput, raw_input, refusal
 from .reading import Answer, Asked, read_failure, read_result
 from .run import GovernedRun, current_run
 from .steps import Step
@@ -117,16 +117,14 @@ class Invoker:
         """
         run = current_run()
         await _deliver_cancellation(run)
-        name = capability if isinstance(capability, str) else capability.id
+        name = id_asked_for(capability)
+        by_id = not isinstance(capability, Capability)
         known: Capability[Any, Any] | None = (
-            run.app.governance.registry.get(capability)
-            if isinstance(capability, str)
-            else capability
+            capability
+            if isinstance(capability, Capability)
+            else run.app.governance.registry.get(name)
         )
-        try:
-            raw = raw_input(known, input, by_id=isinstance(capability, str))
-        except ValueError:
-            raw = RawInput(b"", "0" * 64)
+        raw = raw_input(known, input, by_id=by_id)
         taken = run.steps.take(name, raw.hash, step)
         info = workflow.info()
         ask = Ask(
@@ -137,19 +135,18 @@ class Invoker:
             repeat_of=taken.repeat_of,
             correlation_id=self._correlation_id,
         )
+        unsendable = refusal(raw, ask.to_json(), run.app.payload_limit)
+        if unsendable is not None:
+            return await _refuse(name, ask, taken, unsendable)
         if known is None:
             return await _refuse(
                 name, ask, taken, CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
             )
-        if not raw.json:
-            return await _refuse(name, ask, taken, CapabilityError("INPUT_INVALID"))
-        if len(raw.json) > run.app.payload_limit:
-            return await _refuse(name, ask, taken, _too_large(len(raw.json), run.app.payload_limit))
         asked = Asked(
             known,
             _execution_id(taken.id),
             None if taken.repeat_of is None else _execution_id(taken.repeat_of),
-            decode=not isinstance(capability, str),
+            decode=not by_id,
         )
         answer, cancelled = await self._execute(asked, raw, ask, taken)
         envelope = answer.envelope
@@ -199,20 +196,11 @@ def _execution_id(step_id: str) -> str:
     )
 
 
-def _too_large(size: int, limit: int) -> CapabilityError:
-    return CapabilityError(
-        "PAYLOAD_TOO_LARGE",
-        f"The input has {size} bytes; at most {limit} can be carried.",
-        stage="input",
-        details={"size": size, "limit": limit},
-    )
-
-
 async def _refuse(name: str, ask: Ask, step: Step, error: CapabilityError) -> Failed:
     """Ends an execution that nothing was scheduled for, and has it recorded."""
     envelope = Failed(
         execution_id=_execution_id(step.id),
-        capability=name[:200],
+        capability=name,
         repeat_of=None if step.repeat_of is None else _execution_id(step.repeat_of),
         error=error.public(),
     )

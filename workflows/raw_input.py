@@ -7,13 +7,17 @@ code and need not be deterministic.
 import json
 from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
-from ..runtime.canonical import canonical_hash, canonical_json, hash_bytes
+from ..runtime.canonical import HASH_LENGTH, canonical_hash, canonical_json, hash_bytes
 from ..runtime.capability import Capability
+from ..runtime.error import CapabilityError
+
+ROOM: Final = 8 * 1024
+"""Bytes of a request context that fit beside the largest input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,10 @@ class RawInput:
     hash: str
 
 
+UNWRITABLE: Final = RawInput(b"", "0" * HASH_LENGTH)
+"""Stands for a value that has no JSON form at all."""
+
+
 # A capability of any input, and a raw input of any type: the activity judges it.
 def raw_input(capability: Capability[Any, Any] | None, value: object, *, by_id: bool) -> RawInput:
     """Writes a raw input.
@@ -39,22 +47,47 @@ def raw_input(capability: Capability[Any, Any] | None, value: object, *, by_id: 
         by_id: Whether the capability was named by id; then a ``str`` is JSON, as models give it.
 
     Returns:
-        The input. Text that is not JSON is passed on as it is: the activity refuses it.
-
-    Raises:
-        ValueError: The value cannot be written as JSON.
+        The input; `UNWRITABLE` where it cannot be written as JSON. Text that is not JSON is passed
+        on as it is: the activity refuses it.
     """
     if isinstance(value, str) and by_id:
         value = value.encode(errors="surrogatepass")
     if isinstance(value, bytes):
         return RawInput(value, _hash_text(value))
-    if isinstance(value, BaseModel) or is_dataclass(value):
-        return _instance(capability, value)
     try:
-        data = canonical_json(value)
+        if isinstance(value, BaseModel) or is_dataclass(value):
+            return _instance(capability, value)
+        data = _plain(value)
     except ValueError:
-        data = _loosely(value)
+        return UNWRITABLE
     return RawInput(data, hash_bytes(data))
+
+
+def refusal(raw: RawInput, ask: bytes, limit: int) -> CapabilityError | None:
+    """Why a request cannot be sent at all, whatever it asks for.
+
+    To be asked before whether the capability exists: otherwise an input that cannot travel would
+    tell a hidden capability from an unknown one (G9).
+
+    Args:
+        raw: The input.
+        ask: What goes with it.
+        limit: Most bytes of an input.
+
+    Returns:
+        INPUT_INVALID or PAYLOAD_TOO_LARGE, or ``None`` where nothing is in the way.
+    """
+    if raw is UNWRITABLE:
+        return CapabilityError("INPUT_INVALID")
+    size = len(raw.json) + max(len(ask) - ROOM, 0)
+    if size <= limit:
+        return None
+    return CapabilityError(
+        "PAYLOAD_TOO_LARGE",
+        f"The input has {size} bytes; at most {limit} can be carried.",
+        stage="input",
+        details={"size": size, "limit": limit},
+    )
 
 
 def _instance(capability: Capability[Any, Any] | None, value: object) -> RawInput:
@@ -65,6 +98,13 @@ def _instance(capability: Capability[Any, Any] | None, value: object) -> RawInpu
             return RawInput(schema.to_json(value), hash_bytes(schema.canonical(value)))
     data = _loosely(value)
     return RawInput(data, _hash_text(data))
+
+
+def _plain(value: object) -> bytes:
+    try:
+        return canonical_json(value)
+    except ValueError:
+        return _loosely(value)
 
 
 def _loosely(value: object) -> bytes:
