@@ -63,6 +63,16 @@ class Actor(BaseModel):
         """Kind and id, as summaries and tables show it."""
         return f"{self.kind}:{self.id}"
 
+    @classmethod
+    def from_text(cls, text: str, attributes: object = None) -> "Actor":
+        """Reads what ``str`` gives, such as ``user:ada``.
+
+        Raises:
+            pydantic.ValidationError: Not a kind and an id with a colon between them.
+        """
+        kind, _, name = text.partition(":")
+        return cls.model_validate({"id": name, "kind": kind, "attributes": attributes or {}})
+
 
 ANONYMOUS = Actor(id="anonymous", kind="anonymous")
 """Nobody in particular. Policies decide what an anonymous requester may do."""

@@ -4,7 +4,6 @@ Every failure closes: nothing in here enters a handler, and what goes wrong ends
 """
 
 from dataclasses import is_dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -14,9 +13,9 @@ from .app import App
 from .call import Asked, Call
 from .canonical import hash_bytes
 from .capability import Capability
-from .decision import RequireApproval
 from .error import CapabilityError
-from .policy import ApprovalDemand, Phase, evaluate, merge
+from .gate import ask, check_grant, demand_of
+from .policy import ApprovalDemand, Phase, evaluate
 from .request import Request
 from .schema import problems_of
 from .trail import Trail
@@ -51,18 +50,14 @@ async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
     if call.actor is None:
         raise CapabilityError("UNAUTHENTICATED")
     request = _request(call, capability, value, trail.input_hash, call.actor)
-    demand = await _ask_policies(app, request, "invocation")
-    demand = _with_metadata(capability, demand)
+    demand = demand_of(capability, await _ask_policies(app, request, "invocation"))
+    if call.grant is not None:
+        check_grant(app, call.grant, request, demand)
+        check_grant(app, call.grant, request, await _ask_policies(app, request, "execution"))
+        return request
     if demand is None:
         demand = await _ask_policies(app, request, "execution")
-    if demand is None:
-        return request
-    return Asked(
-        reasons=demand.reasons,
-        types=demand.types,
-        expires_at=datetime.now(UTC) + demand.expires_in,
-        input_hash=request.input_hash,
-    )
+    return request if demand is None else ask(demand, request)
 
 
 async def _refuse_unlisted(app: App, call: Call, capability: Capability[Any, Any]) -> None:
@@ -136,29 +131,3 @@ async def _ask_policies(app: App, request: AnyRequest, phase: Phase) -> Approval
     if verdict.refusal is not None:
         raise verdict.refusal
     return verdict.demand
-
-
-def _with_metadata(
-    capability: Capability[Any, Any], demand: ApprovalDemand | None
-) -> ApprovalDemand | None:
-    declared = capability.approval
-    if declared is None or not declared.required:
-        return demand
-    own = merge(
-        [
-            RequireApproval(
-                declared.reason or f"{capability.id} needs an approval each time",
-                declared.type,
-                declared.expires_in,
-            )
-        ]
-    )
-    return own if demand is None else _join(own, demand)
-
-
-def _join(first: ApprovalDemand, second: ApprovalDemand) -> ApprovalDemand:
-    return ApprovalDemand(
-        reasons=tuple(dict.fromkeys(first.reasons + second.reasons)),
-        types=tuple(dict.fromkeys(first.types + second.types)),
-        expires_in=min(first.expires_in, second.expires_in),
-    )

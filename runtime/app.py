@@ -7,6 +7,8 @@ from datetime import timedelta
 from types import ModuleType
 from typing import Any, Final
 
+from .actor import Actor
+from .approval import ApprovalRecord
 from .error import ConfigurationError
 from .governance import Governance
 from .request import Request
@@ -42,6 +44,12 @@ class App:
         modules: Modules all of whose capabilities must be in the registry: a worker refuses to
             start where one of theirs was forgotten.
         task_queue: Task queue of workers and clients that are not given another.
+        may_approve: Decides who may approve what, beside the rule against self-approval: given the
+            approver and the record, plain and without I/O, because it runs in workflow code.
+            Without
+            it every well-formed approver may.
+        reject_self_approval: Whether the requester is refused as approver of its own request.
+        self_approval_reason: Why it is not, where it is not; shown by ``temperance inspect``.
         payload_limit: Largest input or output on Temporal, in bytes of JSON. Raise it only where a
             codec or external storage keeps what reaches the server under 2 MiB.
 
@@ -58,6 +66,9 @@ class App:
     workflows: Sequence[type] = ()
     modules: Sequence[ModuleType] = ()
     task_queue: str = "temperance"
+    may_approve: Callable[[Actor, ApprovalRecord], bool] | None = None
+    reject_self_approval: bool = True
+    self_approval_reason: str | None = None
 
     def __post_init__(self) -> None:
         problems: list[str] = []
@@ -77,5 +88,7 @@ class App:
             problems.append(f"App.sink_timeout is {self.sink_timeout}: give more than zero")
         if self.payload_limit < 1024:
             problems.append(f"App.payload_limit is {self.payload_limit}: give at least 1024 bytes")
+        if not self.reject_self_approval and not (self.self_approval_reason or "").strip():
+            problems.append("App.reject_self_approval is False: say why in self_approval_reason")
         if problems:
             raise ConfigurationError(problems)

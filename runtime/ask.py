@@ -1,12 +1,14 @@
 """What a workflow or client sends beside the input of a request."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from .actor import Actor
+from .approval import Grant
 from .names import SURFACES, Surface
-from .wire import decode_object, encode, text, whole
+from .wire import WireObject, as_object, decode_object, encode, text, texts, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class Ask:
         workflow_attempt: Over 1 in a run that a workflow-level retry started.
         repeat_of: Step id of the first execution in this run that asked for the same.
         correlation_id: The application's own id.
+        grant: The approval that authorizes it; only an approval workflow sends one.
     """
 
     actor: Actor
@@ -28,6 +31,7 @@ class Ask:
     workflow_attempt: int = 1
     repeat_of: str | None = None
     correlation_id: str | None = None
+    grant: Grant | None = None
 
     def to_json(self) -> bytes:
         """As bytes of JSON."""
@@ -44,6 +48,8 @@ class Ask:
             wire["repeats"] = self.repeat_of
         if self.correlation_id is not None:
             wire["correlation"] = self.correlation_id
+        if self.grant is not None:
+            wire["grant"] = _write_grant(self.grant)
         return encode(wire)
 
     @classmethod
@@ -54,15 +60,12 @@ class Ask:
             ValueError: Not an `Ask`. The message does not repeat the data.
         """
         wire = decode_object(data, "the request context")
-        kind, _, name = str(wire.get("actor")).partition(":")
         surface = text(wire.get("via"))
         if surface not in SURFACES:
             raise ValueError("the request context names no known surface")
         try:
-            actor = Actor.model_validate(
-                {"id": name, "kind": kind, "attributes": wire.get("attributes") or {}}
-            )
-        except ValidationError:
+            actor = Actor.from_text(str(wire.get("actor")), wire.get("attributes") or {})
+        except ValueError:
             raise ValueError("the request context names no well-formed actor") from None
         return cls(
             actor=actor,
@@ -71,4 +74,30 @@ class Ask:
             workflow_attempt=whole(wire.get("retry"), 1),
             repeat_of=text(wire.get("repeats")),
             correlation_id=text(wire.get("correlation")),
+            grant=_read_grant(as_object(wire.get("grant"))),
         )
+
+
+def _write_grant(grant: Grant) -> dict[str, JsonValue]:
+    return {
+        "execution": grant.execution_id,
+        "input_hash": grant.input_hash,
+        "expires_at": grant.expires_at.isoformat(),
+        "by": str(grant.approver),
+        "types": list(grant.types),
+    }
+
+
+def _read_grant(wire: WireObject | None) -> Grant | None:
+    if wire is None:
+        return None
+    try:
+        return Grant(
+            execution_id=str(wire.get("execution")),
+            input_hash=str(wire.get("input_hash")),
+            expires_at=datetime.fromisoformat(str(wire.get("expires_at"))),
+            approver=Actor.from_text(str(wire.get("by"))),
+            types=texts(wire.get("types")),
+        )
+    except ValueError:
+        raise ValueError("the request context names no well-formed approval") from None

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from pydantic import JsonValue
+
 from .actor import Actor
+from .approval import Grant
 from .error import CapabilityError, ErrorInfo
 from .names import Effect, Surface
 from .request import WorkflowRef
@@ -43,6 +46,8 @@ class Call:
         earlier_effect: ``possible`` where an attempt before may have entered the handler.
         attempts_allowed: How many attempts whoever schedules them will start, ``None`` for no
             limit. The metadata's own limit holds beside it.
+        grant: The approval that authorizes this execution; the driver vouches for where it came
+            from.
         repeat_of: First execution in this workflow that asked for the same.
         correlation_id: The application's own id.
         workflow: Where on Temporal.
@@ -61,6 +66,7 @@ class Call:
     earlier_effect: Effect = "none"
     entered_before: bool = False
     attempts_allowed: int | None = None
+    grant: Grant | None = None
     repeat_of: str | None = None
     correlation_id: str | None = None
     workflow: WorkflowRef | None = None
@@ -86,12 +92,23 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A person must approve; the handler was not entered."""
+    """A person must approve; the handler was not entered.
+
+    Args:
+        reasons: Why.
+        types: Who may approve.
+        expires_at: Until when.
+        input_hash: The input that an approval would be bound to.
+        input: The validated input as bytes of JSON: the value that would run.
+        shown: The same as approvers see it.
+    """
 
     reasons: tuple[str, ...]
     types: tuple[str, ...]
     expires_at: datetime
     input_hash: str
+    input: bytes = b"null"
+    shown: JsonValue = None
 
 
 @dataclass(frozen=True, slots=True)

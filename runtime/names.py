@@ -25,6 +25,9 @@ EventType = Literal[
     "capability.approval_requested",
     "capability.approved",
     "capability.rejected",
+    "capability.approval_expired",
+    "capability.approval_cancelled",
+    "capability.approval_consumed",
     "capability.started",
     "capability.retried",
     "capability.completed",
@@ -40,6 +43,19 @@ WRITE_LIKE: Final[frozenset[SideEffect]] = frozenset({"write", "destructive", "e
 
 RECORD_ACTIVITY: Final = "temperance.record"
 """Local activity that records an outcome which only the workflow could see."""
+
+RECORD_APPROVAL_ACTIVITY: Final = "temperance.record_approval"
+"""Local activity that records what became of an approval."""
+
+ATTACH_ACTIVITY: Final = "temperance.attach"
+"""Activity that waits for the outcome of an approval that was started before (after a reset)."""
+
+APPROVAL_STEP: Final = "execute"
+"""Step id of an approval's one execution."""
+
+DECIDE_UPDATE: Final = "decide"
+CANCEL_UPDATE: Final = "cancel"
+RECORD_QUERY: Final = "record"
 
 APPROVAL_WORKFLOW: Final = "temperance.Approval"
 """Workflow type of one approval."""

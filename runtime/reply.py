@@ -42,6 +42,8 @@ class Reply:
                 "types": list(self.asked.types),
                 "expires_at": self.asked.expires_at.isoformat(),
                 "input_hash": self.asked.input_hash,
+                "input": self.asked.input.decode(),
+                "shown": self.asked.shown,
             }
             return encode(head)
         if self.effect != "done":
@@ -69,6 +71,8 @@ class Reply:
                 types=texts(approval.get("types")),
                 expires_at=datetime.fromisoformat(str(approval.get("expires_at"))),
                 input_hash=str(approval.get("input_hash")),
+                input=str(approval.get("input")).encode(),
+                shown=cast(JsonValue, approval.get("shown")),
             )
             return cls(asked=asked, attempts=attempts, errors=errors, execution_id=execution_id)
         if "output" not in wire:
