@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TypedDict, Unpack
+from uuid import uuid4
 
 from .actor import ANONYMOUS
 from .app import App
 from .call import Call
 from .capability import Capability
+from .describe import Discovery
 from .error import CapabilityError
 from .event import TERMINAL, Event
 from .names import Effect, EventType
@@ -113,6 +115,35 @@ class Trail:
             correlation_id=call.correlation_id,
             **facts,
         )
+
+
+async def record_discovery(app: App, discovery: Discovery) -> None:
+    """Records that a requester was shown what it may ask for: how much, never what.
+
+    Args:
+        app: Whose sinks.
+        discovery: The listing.
+
+    Raises:
+        asyncio.CancelledError: The caller was cancelled while an ``async`` sink recorded.
+    """
+    if not app.sinks:
+        return
+    listing = str(uuid4())
+    event = Event(
+        event_id=f"{listing}:1:capabilities.discovered",
+        type="capabilities.discovered",
+        at=datetime.now(UTC),
+        execution_id=listing,
+        actor_id=discovery.actor.id,
+        actor_kind=discovery.actor.kind,
+        surface=discovery.surface,
+        listed=discovery.listed,
+        withheld=discovery.withheld,
+    )
+    delivery = await deliver(app, event)
+    if delivery.cancelled:
+        raise asyncio.CancelledError
 
 
 @dataclass(frozen=True, slots=True)
