@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final
 
 THREADS: Final = 128
@@ -29,7 +29,7 @@ async def in_thread(handler: Callable[..., object], arguments: tuple[object, ...
     """
     context = contextvars.copy_context()
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_threads(), partial(context.run, _called, handler, arguments))
+    return await loop.run_in_executor(_threads(), lambda: context.run(_called, handler, arguments))
 
 
 def _called(handler: Callable[..., object], arguments: tuple[object, ...]) -> object:
