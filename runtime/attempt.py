@@ -17,12 +17,14 @@ from .app import App
 from .call import Asked, Broke, Call, Interruption, Outcome, Returned
 from .capability import Capability
 from .error import CapabilityError, ErrorCode
-from .handling import Handling, interrupted
+from .handling import Handling
 from .names import Effect, EventType
+from .raised import interrupted
 from .redaction import apply
 from .retry import allows_retry
 from .schema import problems_of
 from .trail import Trail
+from .watch import Watch
 
 _log = logging.getLogger("temperance.attempt")
 
@@ -43,11 +45,15 @@ async def run_attempt(app: App, call: Call) -> Outcome:
         driver's to say.
     """
     trail = Trail(app, call)
+    watch = Watch(call)
+    handling: Handling | None = None
     effect: Effect = call.earlier_effect
     interruption: Interruption | None = None
     try:
         await _announce(call, trail)
         admitted = await admit(app, call, trail)
+        if watch.interrupted:
+            raise asyncio.CancelledError  # a policy swallowed it
         if isinstance(admitted, Asked):
             await trail.emit(
                 "capability.approval_requested",
@@ -59,7 +65,8 @@ async def run_attempt(app: App, call: Call) -> Outcome:
             return admitted
         _refuse_forbidden_retry(call, admitted.capability)
         await trail.started()
-        handled = await Handling(app, call, admitted).run()
+        handling = Handling(app, call, admitted, watch)
+        handled = await handling.run()
         if handled.entered:
             effect = "possible"
         if handled.error is None:
@@ -78,13 +85,16 @@ async def run_attempt(app: App, call: Call) -> Outcome:
         error = refusal
         if error.code == "RETRY_FORBIDDEN":
             effect = "possible"
-    except asyncio.CancelledError as cancellation:
-        task = asyncio.current_task()
-        if task is None or not task.cancelling():
-            error = CapabilityError("INTERNAL_ERROR", cause=cancellation)
-        else:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as fault:  # noqa: BLE001 - what the application's models and policies may raise
+        if isinstance(fault, asyncio.CancelledError) and watch.interrupted:
             interruption = call.interruption()
             error = interrupted(interruption, "controls")
+        else:
+            error = CapabilityError("INTERNAL_ERROR", cause=fault)
+        if handling is not None and handling.entered and effect == "none":
+            effect = "possible"
     return await _end(call, trail, error, effect, interruption)
 
 

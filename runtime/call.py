@@ -30,6 +30,11 @@ def caller_cancelled() -> Interruption:
     return "cancelled"
 
 
+def not_known() -> bool:
+    """Of a driver that knows of interruptions only what the attempt's task knows itself."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One attempt as its driver asks for it.
@@ -52,6 +57,8 @@ class Call:
         correlation_id: The application's own id.
         workflow: Where on Temporal.
         output_limit: Largest output in bytes of JSON, or ``None``.
+        interrupted: Whether the driver knows that the attempt was interrupted, also where the
+            application took the cancellation of its task back.
         interruption: Says why the attempt was interrupted, once it was.
         entered: Called right before the handler is entered.
     """
@@ -71,6 +78,7 @@ class Call:
     correlation_id: str | None = None
     workflow: WorkflowRef | None = None
     output_limit: int | None = None
+    interrupted: Callable[[], bool] = not_known
     interruption: Callable[[], Interruption] = caller_cancelled
     entered: Callable[[], None] | None = None
 

@@ -1,6 +1,7 @@
 """What a handler is given beside its input."""
 
 import threading
+from collections.abc import Callable
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -19,19 +20,33 @@ class Context(Generic[A]):
         app: What the application's context factory made, for example database and gateway.
         request: The request this attempt executes.
         deadline: When the attempt's own timeout strikes, in UTC.
+        told_to_stop: Whether the attempt was told to stop, as its driver knows it.
     """
 
-    __slots__ = ("_cancelled", "app", "deadline", "request")
+    __slots__ = ("_cancelled", "_told_to_stop", "app", "deadline", "request")
 
-    def __init__(self, app: A, request: Request[object, object], deadline: datetime) -> None:
+    def __init__(
+        self,
+        app: A,
+        request: Request[object, object],
+        deadline: datetime,
+        told_to_stop: Callable[[], bool] | None = None,
+    ) -> None:
         self.app = app
         self.request = request
         self.deadline = deadline
         self._cancelled = threading.Event()
+        self._told_to_stop = told_to_stop
 
     @property
     def cancelled(self) -> bool:
-        """Whether this attempt was cancelled or timed out; safe to poll from a thread."""
+        """Whether this attempt was cancelled or timed out; safe to poll from a thread.
+
+        True from the moment of it, also while an ``async`` handler that was told to stop waits for
+        the thread that polls this.
+        """
+        if not self._cancelled.is_set() and self._told_to_stop is not None and self._told_to_stop():
+            self._cancelled.set()
         return self._cancelled.is_set()
 
     @property

@@ -7,25 +7,22 @@ the execution is completed; otherwise it is cancelled.
 """
 
 import asyncio
-import contextvars
 import logging
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
-from typing import Any, Final, cast
+from datetime import UTC, datetime
+from typing import Any, cast
 
 from .app import App, no_context
 from .call import Call, Interruption
 from .context import Context
-from .error import CapabilityError, DeclaredError, Stage
+from .error import CapabilityError, Stage
 from .middleware import wrap
+from .raised import interrupted, translate
 from .request import Request
-
-THREADS: Final = 128
-"""Most ``def`` handlers that run at once in a process."""
+from .thread import in_thread
+from .watch import Watch, patience_after
 
 _log = logging.getLogger("temperance.attempt")
 
@@ -54,18 +51,21 @@ class Handling:
         app: The application.
         call: The attempt.
         request: The admissible request.
+        watch: Knows whether the attempt was interrupted from outside.
     """
 
-    __slots__ = ("_app", "_call", "_ctx", "_entered", "_request", "_struck", "_task")
+    __slots__ = ("_app", "_call", "_ctx", "_request", "_strikes", "_timer", "_watch", "entered")
 
-    def __init__(self, app: App, call: Call, request: Request[Any, Any]) -> None:
+    def __init__(self, app: App, call: Call, request: Request[Any, Any], watch: Watch) -> None:
         self._app = app
         self._call = call
         self._request = request
+        self._watch = watch
         self._ctx: Context[Any] | None = None
-        self._entered = False
-        self._struck = False
-        self._task: asyncio.Task[Any] | None = None
+        self._strikes = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self.entered = False
+        """Whether the handler was entered."""
 
     async def run(self) -> Handled:
         """Makes the context, runs middleware and handler, closes the context.
@@ -73,13 +73,10 @@ class Handling:
         Returns:
             How it ended; a cancellation from outside is reported, not raised.
         """
-        self._task = task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("an attempt must run in an asyncio task")
-        before = task.cancelling()
         loop = asyncio.get_running_loop()
         timeout = self._request.capability.timeout
-        timer = loop.call_later(timeout.total_seconds(), self._strike)
+        end = loop.time() + timeout.total_seconds()
+        self._timer = loop.call_at(end, self._strike)
         raised: BaseException | None = None
         output: object = None
         try:
@@ -89,29 +86,29 @@ class Handling:
         except BaseException as error:  # noqa: BLE001 - a handler is the application's and may raise anything
             raised = error
         finally:
-            timer.cancel()
-        if self._struck:
-            task.uncancel()
-        if task.cancelling() > before:
+            self._timer.cancel()
+        late = self._strikes > 0 or loop.time() >= end
+        self._watch.forget(self._strikes)
+        if self._watch.interrupted:
             self._stop()
             interruption = self._call.interruption()
             return Handled(
                 error=interrupted(interruption, self._stage),
-                entered=self._entered,
+                entered=self.entered,
                 interruption=interruption,
             )
-        if self._struck:
+        if late:
             return Handled(
                 error=CapabilityError(
                     "TIMEOUT",
                     stage=self._stage,
                     details={"timeout_seconds": timeout.total_seconds()},
                 ),
-                entered=self._entered,
+                entered=self.entered,
             )
         if raised is not None:
-            return Handled(error=self._translate(raised), entered=self._entered)
-        return Handled(output=output, entered=self._entered)
+            return Handled(error=translate(raised), entered=self.entered)
+        return Handled(output=output, entered=self.entered)
 
     async def _body(self, deadline: datetime) -> object:
         factory = self._app.context
@@ -132,7 +129,7 @@ class Handling:
         return output
 
     async def _proceed(self, made: object, deadline: datetime) -> object:
-        self._ctx = ctx = Context(made, self._request, deadline)
+        self._ctx = ctx = Context(made, self._request, deadline, self._told_to_stop)
         capability = self._request.capability
         chain = self._app.governance.middleware + capability.middleware
         if not chain:
@@ -140,24 +137,32 @@ class Handling:
         return await wrap(chain, ctx, self._enter)()
 
     async def _enter(self) -> object:
+        if self._told_to_stop():
+            # Whatever ran before swallowed it: nothing that acts on the world is begun after.
+            raise asyncio.CancelledError
         capability = self._request.capability
         handler = capability.handler
         arguments = (
             (self._request.input, self._ctx) if capability.takes_context else (self._request.input,)
         )
-        self._entered = True
+        self.entered = True
         if self._call.entered is not None:
             self._call.entered()
         if capability.is_async:
             awaited: object = await cast(Awaitable[object], handler(*arguments))
             return awaited
-        return await _in_thread(handler, arguments)
+        return await in_thread(handler, arguments)
+
+    def _told_to_stop(self) -> bool:
+        return self._strikes > 0 or self._watch.interrupted
 
     def _strike(self) -> None:
-        self._struck = True
+        self._strikes += 1
         self._stop()
-        if self._task is not None:
-            self._task.cancel()
+        self._watch.task.cancel()
+        loop = asyncio.get_running_loop()
+        patience = patience_after(self._request.capability.timeout)
+        self._timer = loop.call_later(patience.total_seconds(), self._strike)
 
     def _stop(self) -> None:
         if self._ctx is not None:
@@ -165,50 +170,15 @@ class Handling:
 
     @property
     def _stage(self) -> Stage:
-        return "handler" if self._entered else "controls"
-
-    def _translate(self, raised: BaseException) -> CapabilityError:
-        if isinstance(raised, CapabilityError):
-            return raised
-        if isinstance(raised, DeclaredError):
-            return raised.as_capability_error()
-        after = getattr(raised, "retry_after", None)
-        return CapabilityError(
-            "EXECUTION_FAILED",
-            cause=raised,
-            retry_after=after if isinstance(after, timedelta) else None,
-        )
-
-
-def interrupted(interruption: Interruption, stage: Stage) -> CapabilityError:
-    """The error of an attempt that was interrupted from outside."""
-    match interruption:
-        case "cancelled":
-            return CapabilityError("CANCELLED", stage=stage)
-        case "shutdown":
-            message = "The worker shut down during the operation."
-        case "paused":
-            message = "An operator paused or reset the operation while it ran."
-        case _:
-            return CapabilityError("TIMEOUT", stage=stage)
-    return CapabilityError("EXECUTION_FAILED", message, stage=stage)
+        return "handler" if self.entered else "controls"
 
 
 async def _close_after(manager: AbstractAsyncContextManager[object], error: BaseException) -> None:
     """Closes the context after a failure; what failed first stays the reason."""
     try:
         await manager.__aexit__(type(error), error, error.__traceback__)
-    except Exception as closing:  # noqa: BLE001 - the context is the application's own
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as closing:  # noqa: BLE001 - the context is the application's own
         if closing is not error:
             _log.warning("closing the application context failed (%s)", type(closing).__name__)
-
-
-@lru_cache(maxsize=1)
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="temperance-handler")
-
-
-async def _in_thread(handler: Callable[..., object], arguments: tuple[object, ...]) -> object:
-    context = contextvars.copy_context()
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_threads(), partial(context.run, handler, *arguments))

@@ -20,6 +20,7 @@ from .error import CapabilityError
 from .identity import check_identifier
 from .names import Effect, Surface
 from .retry import SINGLE_ATTEMPT
+from .trail import record_discovery
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output
@@ -147,8 +148,12 @@ class Runtime:
         tags: Iterable[str] | None = None,
         ids: Iterable[str] | None = None,
     ) -> Discovery:
-        """Lists what a requester may be shown, see `describe`."""
-        return await describe(self.app.governance, surface=surface, actor=actor, tags=tags, ids=ids)
+        """Lists what a requester may be shown, see `describe`, and records how much it was."""
+        discovery = await describe(
+            self.app.governance, surface=surface, actor=actor, tags=tags, ids=ids
+        )
+        await record_discovery(self.app, discovery)
+        return discovery
 
 
 def envelope_of(call: Call, outcome: Outcome) -> ExecutionResult[object]:

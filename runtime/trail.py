@@ -7,19 +7,20 @@ entered before ``capability.started`` is recorded.
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TypedDict, Unpack
+from uuid import uuid4
 
 from .actor import ANONYMOUS
 from .app import App
 from .call import Call
 from .capability import Capability
+from .describe import Discovery
 from .error import CapabilityError
 from .event import TERMINAL, Event
 from .names import Effect, EventType
-from .sink import Sink
 
 _log = logging.getLogger("temperance.audit")
 
@@ -45,12 +46,11 @@ class Trail:
         call: The attempt.
     """
 
-    __slots__ = ("_app", "_began", "_call", "_sinks", "capability", "input_hash")
+    __slots__ = ("_app", "_began", "_call", "capability", "input_hash")
 
     def __init__(self, app: App, call: Call) -> None:
         self._app = app
         self._call = call
-        self._sinks: Sequence[Sink] = app.sinks or ()
         self._began = perf_counter()
         self.capability: Capability[object, object] | None = None
         self.input_hash: str | None = None
@@ -74,27 +74,12 @@ class Trail:
             asyncio.CancelledError: The attempt was cancelled while an ``async`` sink recorded. Not
                 for a terminal event: what it says has happened, and stays.
         """
-        if not self._sinks:
+        if not self._app.sinks:
             return True
-        event = self._event(type_, facts)
-        recorded = True
-        for sink in self._sinks:
-            try:
-                pending = sink.record(event)
-                if pending is not None and inspect.isawaitable(pending):
-                    await _settle(pending, self._app.sink_timeout.total_seconds())
-            except asyncio.CancelledError:
-                if type_ not in TERMINAL:
-                    raise
-            except Exception as error:  # noqa: BLE001 - a sink is the application's and may raise anything
-                recorded = False
-                _log.warning(
-                    "audit sink %s did not record %s (%s)",
-                    type(sink).__name__,
-                    event.event_id,
-                    type(error).__name__,
-                )
-        return recorded
+        delivery = await deliver(self._app, self._event(type_, facts))
+        if delivery.cancelled and type_ not in TERMINAL:
+            raise asyncio.CancelledError
+        return delivery.recorded
 
     async def started(self) -> None:
         """Records ``capability.started``.
@@ -132,24 +117,104 @@ class Trail:
         )
 
 
-async def _settle(pending: Awaitable[None], timeout: float) -> None:
+async def record_discovery(app: App, discovery: Discovery) -> None:
+    """Records that a requester was shown what it may ask for: how much, never what.
+
+    Args:
+        app: Whose sinks.
+        discovery: The listing.
+
+    Raises:
+        asyncio.CancelledError: The caller was cancelled while an ``async`` sink recorded.
+    """
+    if not app.sinks:
+        return
+    listing = str(uuid4())
+    event = Event(
+        event_id=f"{listing}:1:capabilities.discovered",
+        type="capabilities.discovered",
+        at=datetime.now(UTC),
+        execution_id=listing,
+        actor_id=discovery.actor.id,
+        actor_kind=discovery.actor.kind,
+        surface=discovery.surface,
+        listed=discovery.listed,
+        withheld=discovery.withheld,
+    )
+    delivery = await deliver(app, event)
+    if delivery.cancelled:
+        raise asyncio.CancelledError
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What became of an event.
+
+    Args:
+        recorded: Whether every sink recorded it.
+        cancelled: Whether the caller was cancelled meanwhile; nothing was raised.
+    """
+
+    recorded: bool = True
+    cancelled: bool = False
+
+
+async def deliver(app: App, event: Event) -> Delivery:
+    """Gives an event to every sink, each within the application's time, and comes back.
+
+    Args:
+        app: Whose sinks.
+        event: The event.
+
+    Returns:
+        What became of it. Whatever a sink raises is reported in the log, by its kind alone.
+    """
+    recorded = True
+    cancelled = False
+    for sink in app.sinks or ():
+        try:
+            pending = sink.record(event)
+            if pending is not None and inspect.isawaitable(pending):
+                task = asyncio.ensure_future(pending)
+                cancelled = await _settle(task, app.sink_timeout.total_seconds()) or cancelled
+                if not task.done():
+                    _abandon(task)
+                    raise TimeoutError
+                task.result()
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a sink is the application's and may raise anything
+            recorded = False
+            _log.warning(
+                "audit sink %s did not record %s (%s)",
+                type(sink).__name__,
+                event.event_id,
+                type(error).__name__,
+            )
+    return Delivery(recorded, cancelled)
+
+
+async def _settle(task: "asyncio.Future[None]", timeout: float) -> bool:
     """Waits for a sink to the end, also where the attempt is cancelled meanwhile.
 
     The record of an effect that has happened must not be lost because the caller leaves; the
     cancellation is delivered once the sink is done.
+
+    Returns:
+        Whether the attempt was cancelled meanwhile. The sink may not be done: it had its time.
     """
-    task = asyncio.ensure_future(pending)
-    cancelled: asyncio.CancelledError | None = None
-    deadline = asyncio.get_running_loop().time() + timeout
-    while not task.done():
-        left = deadline - asyncio.get_running_loop().time()
-        if left <= 0:
-            task.cancel()
-            raise TimeoutError
+    clock = asyncio.get_running_loop().time
+    end = clock() + timeout
+    cancelled = False
+    while not task.done() and (left := end - clock()) > 0:
         try:
             await asyncio.wait({task}, timeout=left)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    task.result()
+        except asyncio.CancelledError:
+            cancelled = True
+    return cancelled
+
+
+def _abandon(task: "asyncio.Future[None]") -> None:
+    """Tells a sink that its time is over; what it says after that interests nobody."""
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    task.cancel()

@@ -19,7 +19,7 @@ from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
 from .options import derive_options, summary_of
-from .raw_input import RawInput, raw_input, refusal
+from .raw_input import raw_input, refusal
 from .reading import Answer, Asked, read_failure, read_result
 from .run import GovernedRun, current_run
 from .steps import Step
@@ -135,7 +135,8 @@ class Invoker:
             repeat_of=taken.repeat_of,
             correlation_id=self._correlation_id,
         )
-        unsendable = refusal(raw, ask.to_json(), run.app.payload_limit)
+        context = ask.to_json()
+        unsendable = refusal(raw, context, run.app.payload_limit)
         if unsendable is not None:
             return await _refuse(name, ask, taken, unsendable)
         if known is None:
@@ -148,7 +149,8 @@ class Invoker:
             None if taken.repeat_of is None else _execution_id(taken.repeat_of),
             decode=not by_id,
         )
-        answer, cancelled = await self._execute(asked, raw, ask, taken)
+        await run.outbox.room(len(raw.json) + len(context))
+        answer, cancelled = await self._execute(asked, raw.json, context, taken)
         envelope = answer.envelope
         if not answer.seen:
             envelope = await record_unseen(ask, taken.id, answer)
@@ -157,11 +159,11 @@ class Invoker:
         return envelope
 
     async def _execute(
-        self, asked: Asked, raw: RawInput, ask: Ask, step: Step
+        self, asked: Asked, raw: bytes, context: bytes, step: Step
     ) -> tuple[Answer, bool]:
         handle = workflow.start_activity(
             asked.capability.id,
-            args=[_raw(raw.json), _raw(ask.to_json())],
+            args=[_raw(raw), _raw(context)],
             activity_id=step.id,
             task_queue=self._task_queue,
             result_type=RawValue,

@@ -50,7 +50,7 @@ async def run(options: Options, console: Console) -> bool:
         return False
     premises, stock = Premises(options.home), bundled_stock()
     premises.create(stock)
-    console.print(f"{len(inbox.tickets)} tickets from {options.tickets.name}", style="bold")
+    console.print(f"{options.tickets.name}: {len(inbox.tickets)} good tickets", style="bold")
     report.show_problems(console, options.tickets.name, inbox.problems)
     store, log = options.home / "temporal.db", options.home / "temporal.log"
     async with EmbeddedServer(db_path=store, log_path=log) as server:

@@ -35,7 +35,7 @@ def show_problems(console: Console, file: str, problems: Sequence[Problem]) -> N
     """The malformed tickets, by line and reason."""
     if not problems:
         return
-    console.print(f"{len(problems)} malformed tickets in {file}, left out:", style="bold")
+    console.print(f"{file}: {len(problems)} malformed, left out:", style="bold")
     for problem in problems:
         console.print(f"  {problem}")
 

@@ -59,6 +59,10 @@ class Frozen(BaseModel, frozen=True):
     pair: tuple[int, int] = (1, 2)
 
 
+class WordSet(RootModel[set[str]]):
+    pass
+
+
 class Sets(BaseModel):
     words: set[str] = Field(default_factory=lambda: {"delta", "alpha", "charlie", "bravo"})
     nested: frozenset[frozenset[str]] = frozenset({frozenset({"x", "y"}), frozenset({"z"})})
@@ -67,11 +71,8 @@ class Sets(BaseModel):
     )
     pairs: set[tuple[str, int]] = Field(default_factory=lambda: {("b", 1), ("a", 2)})
     by_name: dict[str, set[str]] = Field(default_factory=lambda: {"k": {"q", "p"}})
+    rooted: WordSet = Field(default_factory=lambda: WordSet({"v", "w", "u"}))
     anything: Any = Field(default_factory=lambda: {"deep": [{"n", "m"}]})
-
-
-class WordSet(RootModel[set[str]]):
-    pass
 
 
 class Card(BaseModel):

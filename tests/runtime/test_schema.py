@@ -251,6 +251,10 @@ def test_g10_no_problem_repeats_a_value(type_: Any, data: str) -> None:
     assert "hunter2" not in str(problems(type_, data))
 
 
+def test_g10_not_even_a_letter_of_a_value_is_repeated() -> None:
+    assert problems(UUID, '"s"')[0]["message"] == "The value is not valid"
+
+
 def test_g10_a_text_of_the_applications_own_is_concealed() -> None:
     class Own(BaseModel):
         value: int

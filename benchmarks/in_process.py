@@ -1,0 +1,84 @@
+"""`Runtime.invoke` in microseconds: three policies and an audit sink around a trivial handler.
+
+A block is a series of calls of each arm, in turns. The input is given as an instance of its model, as JSON
+and as a dictionary. Beside them stands what the models alone cost: validating the input, calling the handler,
+writing its output and reading it back. An application pays that whoever calls.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Final
+
+from temperance import App, Governance, Runtime, Sink
+
+from .audit import NullSink, json_lines
+from .figures import Figure, summary
+from .orders import ADA, POLICIES, RefundInput, refund
+from .scale import Scale
+
+BUDGET: Final = 12.0
+BUDGET_WITH_LINES: Final = 20.0
+GIVEN: Final = {
+    "instance": RefundInput(order_id="o-00017", cents=1999),
+    "JSON": b'{"order_id":"o-00017","cents":1999}',
+    "dictionary": {"order_id": "o-00017", "cents": 1999},
+}
+"""The same input in the three forms it may have."""
+
+Call = Callable[[], Awaitable[object]]
+
+
+async def in_process(scale: Scale) -> list[Figure]:
+    """Measures all forms of input, with a sink that drops and with one that writes.
+
+    Args:
+        scale: How much to measure.
+    """
+    with TemporaryDirectory() as folder, (Path(folder) / "audit.jsonl").open("wb") as file:
+        arms: dict[str, tuple[Call, float | None]] = {"models alone": (models_alone, None)}
+        for form in GIVEN:
+            arms[f"null sink, {form}"] = (invocation(form, NullSink()), BUDGET)
+        for form in GIVEN:
+            arms[f"JSON lines, {form}"] = (invocation(form, json_lines(file)), BUDGET_WITH_LINES)
+        series: dict[str, list[float]] = {name: [] for name in arms}
+        for number in range(scale.series + 1):
+            for name, (call, _) in arms.items():
+                taken = await _microseconds(call, scale.calls)
+                if number:  # the first one warms up
+                    series[name].append(taken)
+    return [
+        summary("in process", "time", name, "us", series[name], budget=budget)
+        for name, (_, budget) in arms.items()
+    ]
+
+
+def invocation(form: str, sink: Sink) -> Call:
+    """One governed call, three policies allowing it.
+
+    Args:
+        form: Which form of the input, see `GIVEN`.
+        sink: Where its three events go.
+    """
+    runtime = Runtime(App(Governance([refund], policies=POLICIES), sinks=[sink]))
+    given = GIVEN[form]
+
+    async def call() -> object:
+        return await runtime.invoke(refund, given, actor=ADA)
+
+    return call
+
+
+async def models_alone() -> object:
+    """What is paid in any case: validate, run, write, read."""
+    given = refund.input_schema.validator.validate_json(GIVEN["JSON"])
+    result = await refund.handler(given)  # type: ignore[misc] # this handler is async
+    return refund.output_schema.read(refund.output_schema.to_json(result))
+
+
+async def _microseconds(call: Call, count: int) -> float:
+    began = perf_counter()
+    for _ in range(count):
+        await call()
+    return (perf_counter() - began) / count * 1e6

@@ -1,0 +1,52 @@
+"""What an attempt reports of what was raised in it, or of what interrupted it (G10)."""
+
+from datetime import timedelta
+
+from .call import Interruption
+from .error import CapabilityError, DeclaredError, Stage
+from .retry import LONGEST_BACKOFF
+
+
+def translate(raised: BaseException) -> CapabilityError:
+    """What an attempt reports of what a handler or its middleware raised.
+
+    Args:
+        raised: Anything: it is the application's own, and may be put together wrongly.
+
+    Returns:
+        A declared error as itself, everything else as EXECUTION_FAILED with a private cause. Its
+        ``retry_after`` is more than zero and at most a day, or ``None``.
+    """
+    try:
+        if isinstance(raised, CapabilityError):
+            error = raised
+        elif isinstance(raised, DeclaredError):
+            error = raised.as_capability_error()
+        else:
+            after = getattr(raised, "retry_after", None)
+            error = CapabilityError("EXECUTION_FAILED", cause=raised, retry_after=after)
+        error.public()  # what cannot be told must not end the attempt in another way
+        error.retry_after = _bounded(error.retry_after)
+    except Exception:  # noqa: BLE001 - an exception's own attributes may raise anything
+        return CapabilityError("EXECUTION_FAILED", cause=raised)
+    return error
+
+
+def _bounded(after: object) -> timedelta | None:
+    if not isinstance(after, timedelta) or after <= timedelta(0):
+        return None
+    return min(after, LONGEST_BACKOFF)
+
+
+def interrupted(interruption: Interruption, stage: Stage) -> CapabilityError:
+    """The error of an attempt that was interrupted from outside."""
+    match interruption:
+        case "cancelled":
+            return CapabilityError("CANCELLED", stage=stage)
+        case "shutdown":
+            message = "The worker shut down during the operation."
+        case "paused":
+            message = "An operator paused or reset the operation while it ran."
+        case _:
+            return CapabilityError("TIMEOUT", stage=stage)
+    return CapabilityError("EXECUTION_FAILED", message, stage=stage)

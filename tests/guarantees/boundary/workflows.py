@@ -1,0 +1,65 @@
+"""Workflows that ask as a model does: by id, with text."""
+
+import ast
+import asyncio
+from typing import Any
+
+from pydantic import BaseModel
+from temporalio import workflow
+
+from temperance.runtime.actor import Actor
+from temperance.runtime.names import Surface
+from temperance.workflows import Invoker
+from tests.guarantees.boundary.answers import Answer, answer_of
+
+ADA = Actor(id="ada")
+
+
+PAD = "<pad>"
+
+
+class Question(BaseModel):
+    """What a model asks for.
+
+    `pad` characters stand for each `<pad>` in the text: what a workflow is given is small.
+    """
+
+    capability: str
+    text: str
+    surface: Surface = "agent"
+    pad: int = 0
+
+    async def ask(self) -> Answer:
+        """Ask, and say what it was answered."""
+        text = self.text.replace(PAD, "a" * self.pad)
+        envelope = await Invoker(actor=ADA, surface=self.surface).invoke(self.capability, text)
+        return answer_of(envelope)
+
+
+@workflow.defn
+class Asking:
+    """Asks one question after the other."""
+
+    @workflow.run
+    async def run(self, questions: list[Question]) -> list[Answer]:
+        return [await question.ask() for question in questions]
+
+
+@workflow.defn
+class AskingAtOnce:
+    """Asks all questions in the same instant."""
+
+    @workflow.run
+    async def run(self, questions: list[Question]) -> list[Answer]:
+        return await asyncio.gather(*(question.ask() for question in questions))
+
+
+@workflow.defn
+class AskingOddly:
+    """Asks for what is no id, given as Python writes it: JSON has no such text."""
+
+    @workflow.run
+    async def run(self, written: str) -> Answer:
+        named: Any = ast.literal_eval(written)
+        envelope = await Invoker(actor=ADA, surface="agent").invoke(named, "{}")
+        return answer_of(envelope)
