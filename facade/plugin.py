@@ -30,6 +30,7 @@ from temporalio.worker import (
 )
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from temperance.activities.approvals import attach, record_approval_activity
 from temperance.activities.governed import governed_activity
 from temperance.activities.identity import Origins
 from temperance.activities.record import record_activity
@@ -37,6 +38,7 @@ from temperance.activities.structlog_sink import StructlogSink
 from temperance.completeness import problems_of_worker
 from temperance.runtime.app import App
 from temperance.runtime.error import ConfigurationError
+from temperance.workflows.approval import ApprovalWorkflow
 from temperance.workflows.interceptor import PUBLIC_ERRORS, GovernedInterceptor
 
 GRACE: Final = timedelta(seconds=10)
@@ -105,11 +107,16 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         activities += [
             governed_activity(self.app, entry, origins) for entry in self.app.governance.registry
         ]
-        activities.append(record_activity(self.app, origins))
+        activities += [
+            record_activity(self.app, origins),
+            record_approval_activity(self.app),
+            attach,
+        ]
         config["activities"] = activities
         config["interceptors"] = [*interceptors, GovernedInterceptor(self.app)]
         workflows = list(config.get("workflows") or ())
-        workflows += [entry for entry in self.app.workflows if entry not in workflows]
+        own = (*self.app.workflows, ApprovalWorkflow)
+        workflows += [entry for entry in own if entry not in workflows]
         config["workflows"] = workflows
         config["workflow_failure_exception_types"] = _with_public_errors(
             config.get("workflow_failure_exception_types")
@@ -139,7 +146,8 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         if any(self._is_own(interceptor) for interceptor in interceptors):
             return config
         workflows = list(config.get("workflows") or ())
-        workflows += [entry for entry in self.app.workflows if entry not in workflows]
+        own = (*self.app.workflows, ApprovalWorkflow)
+        workflows += [entry for entry in own if entry not in workflows]
         config["workflows"] = workflows
         config["data_converter"] = _with_pydantic(config.get("data_converter"))
         config["interceptors"] = [*interceptors, GovernedInterceptor(self.app)]

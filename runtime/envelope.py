@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Literal, NoReturn, TypeVar, cast
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from .error import CapabilityError, ErrorCode, ErrorInfo
@@ -36,6 +36,8 @@ class _Envelope:
         effect: What is known of the world.
         repeat_of: Execution id of the first execution in this workflow that asked for the same
             capability with the same input.
+        joined: Execution id of a request that joined an approval which an identical request had
+            pending; ``execution_id`` is then the one that was decided on.
     """
 
     execution_id: str
@@ -44,6 +46,7 @@ class _Envelope:
     errors: tuple[str, ...] = ()
     effect: Effect = "none"
     repeat_of: str | None = None
+    joined: str | None = None
 
     @property
     def idempotency_key(self) -> str:
@@ -76,7 +79,8 @@ class ApprovalRequired(_Envelope):
         reasons: Why, for the approver and the caller.
         types: Who may approve, in the application's own words.
         expires_at: Until when a decision counts, UTC.
-        input_hash: The input that an approval would be bound to.
+        input_hash: The input that an approval is bound to.
+        approval_id: The approval's own id, where one was started.
     """
 
     status: Literal["approval_required"] = "approval_required"
@@ -84,6 +88,7 @@ class ApprovalRequired(_Envelope):
     types: tuple[str, ...] = ()
     expires_at: datetime
     input_hash: str
+    approval_id: str | None = None
 
     def unwrap(self) -> NoReturn:
         """Raises `CapabilityError` with code APPROVAL_REQUIRED."""
@@ -120,3 +125,16 @@ class Cancelled(_Ended):
 
 ExecutionResult = Completed[O] | ApprovalRequired | Failed | Cancelled
 """The answer of one execution."""
+
+
+_ANY = TypeAdapter[Completed[JsonValue] | ApprovalRequired | Failed | Cancelled](
+    Completed[JsonValue] | ApprovalRequired | Failed | Cancelled
+)
+
+
+def read_envelope(data: bytes) -> ExecutionResult[object] | None:
+    """Reads an envelope whose output is left JSON-like; ``None`` where the JSON is not one."""
+    try:
+        return cast(ExecutionResult[object], _ANY.validate_json(data))
+    except ValidationError:
+        return None

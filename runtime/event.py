@@ -13,13 +13,15 @@ EVENT_VERSION: Final = 1
 TERMINAL: Final[frozenset[EventType]] = frozenset(
     {
         "capability.denied",
-        "capability.approval_requested",
+        "capability.rejected",
+        "capability.approval_expired",
+        "capability.approval_cancelled",
         "capability.completed",
         "capability.failed",
         "capability.cancelled",
     }
 )
-"""Exactly one of these closes the trail of an execution."""
+"""Exactly one of these closes the trail of an execution; one that waits for a person has none yet."""
 
 
 class Event(BaseModel):
@@ -54,6 +56,11 @@ class Event(BaseModel):
         reason: The true reason: a declared one, ``unexposed``, ``hidden:<policy>`` and so on.
         previous_error: On ``capability.retried``: code that ended the attempt before.
         reasons: On ``capability.approval_requested``: why.
+        approval_id: On events of an approval: its workflow id.
+        approver_id: Who decided, or withdrew.
+        approver_kind: What the approver is.
+        source: Through which door the decision came: ``cli``, ``web`` or ``api``.
+        comment: The decider's words.
         listed: On ``capabilities.discovered``: how many were listed.
         withheld: On ``capabilities.discovered``: how many policies kept back.
     """
@@ -86,5 +93,10 @@ class Event(BaseModel):
     reason: str | None = None
     previous_error: str | None = None
     reasons: tuple[str, ...] | None = None
+    approval_id: str | None = None
+    approver_id: str | None = None
+    approver_kind: ActorKind | None = None
+    source: str | None = None
+    comment: str | None = None
     listed: int | None = None
     withheld: int | None = None

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TypedDict, Unpack
 from uuid import uuid4
 
-from .actor import ANONYMOUS
+from .actor import ANONYMOUS, ActorKind
 from .app import App
 from .call import Call
 from .capability import Capability
@@ -36,6 +36,11 @@ class Facts(TypedDict, total=False):
     reason: str | None
     previous_error: str
     reasons: tuple[str, ...]
+    approval_id: str
+    approver_id: str | None
+    approver_kind: ActorKind | None
+    source: str | None
+    comment: str | None
 
 
 class Trail:

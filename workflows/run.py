@@ -14,6 +14,7 @@ from weakref import WeakSet
 from ..runtime.app import App
 from ..runtime.error import ConfigurationError
 from .outbox import Outbox
+from .pending import Approvals
 from .steps import Steps
 
 CURRENT: Final[ContextVar["GovernedRun"]] = ContextVar("temperance_run")
@@ -30,6 +31,7 @@ class GovernedRun:
     Args:
         app: The application that the worker serves.
         steps: The steps taken so far.
+        approvals: The approvals asked for so far.
         outbox: What was sent in the present workflow task.
         cancelled: Tasks that are still to be told of a cancellation which arrived while an
             execution was being brought to its end.
@@ -37,6 +39,7 @@ class GovernedRun:
 
     app: App
     steps: Steps = field(default_factory=Steps)
+    approvals: Approvals = field(default_factory=Approvals)
     outbox: Outbox = field(default_factory=Outbox)
     cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=_no_tasks)
 

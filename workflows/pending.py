@@ -1,0 +1,164 @@
+"""Approvals that a workflow waits for (G3, DESIGN section 7).
+
+Each is a child workflow whose id follows from the execution id and can be started once. Where it was
+started before (the asking workflow was reset), its outcome is attached to instead.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from temporalio import workflow
+from temporalio.common import RawValue, WorkflowIDReusePolicy
+from temporalio.exceptions import (
+    ActivityError,
+    CancelledError,
+    ChildWorkflowError,
+    FailureError,
+    WorkflowAlreadyStartedError,
+)
+
+from ..runtime.actor import Actor
+from ..runtime.approval import ApprovalRecord, ApprovalRequest
+from ..runtime.envelope import ExecutionResult, Failed, read_envelope
+from ..runtime.error import CapabilityError
+from ..runtime.names import APPROVAL_WORKFLOW, ATTACH_ACTIVITY
+from .approval_options import memo_of, summary_of_approval
+from .execution import let_finish
+
+Asked = tuple[str, str, str]
+"""Capability, actor and input hash: what makes two requests join one approval."""
+
+ATTACH_TIMEOUT: Final = timedelta(days=31)
+ATTACH_HEARTBEAT: Final = timedelta(seconds=30)
+
+
+def asked_key(capability: str, actor: Actor, input_hash: str) -> Asked:
+    """What an approval in a run is found by."""
+    return (capability, str(actor), input_hash)
+
+
+@dataclass(slots=True)
+class Pending:
+    """An approval that was asked for in this run.
+
+    Args:
+        record: What is to be decided.
+        outcome: The envelope it comes to.
+        waiting: How many callers wait for it.
+    """
+
+    record: ApprovalRecord
+    outcome: "asyncio.Task[ExecutionResult[object]]"
+    waiting: int = 0
+
+
+@dataclass(slots=True)
+class Approvals:
+    """The approvals of a run, by what was asked and by id."""
+
+    by_request: dict[Asked, Pending] = field(default_factory=dict)
+    by_id: dict[str, Pending] = field(default_factory=dict)
+
+    def open(self, key: Asked) -> Pending | None:
+        """The approval of an identical request that is not decided yet."""
+        found = self.by_request.get(key)
+        return None if found is None or found.outcome.done() else found
+
+    def start(self, key: Asked, request: ApprovalRequest) -> Pending:
+        """Starts an approval, or attaches to the one that was started before."""
+        outcome = asyncio.create_task(_outcome(request))
+        pending = Pending(request.record, outcome)
+        self.by_request[key] = pending
+        self.by_id[request.record.id] = pending
+        return pending
+
+
+async def wait_for(pending: Pending) -> tuple[ExecutionResult[object], bool]:
+    """Waits for an approval and for the execution it authorizes.
+
+    When the workflow is cancelled, or the last caller that waits is, the approval is cancelled too,
+    and its own answer still waited for.
+
+    Args:
+        pending: The approval.
+
+    Returns:
+        The envelope, and whether the calling task was cancelled meanwhile.
+    """
+    cancelled = False
+    pending.waiting += 1
+    try:
+        while True:
+            try:
+                return await asyncio.shield(pending.outcome), cancelled
+            except asyncio.CancelledError:
+                if pending.outcome.cancelled():
+                    raise
+                cancelled = True
+                await let_finish(pending.outcome)
+                if pending.outcome.done():
+                    continue
+                if workflow.cancellation_reason() is None and pending.waiting > 1:
+                    raise
+                await _withdraw(pending.record.id)
+    finally:
+        pending.waiting -= 1
+
+
+async def _outcome(request: ApprovalRequest) -> ExecutionResult[object]:
+    record = request.record
+    try:
+        child = await workflow.start_child_workflow(
+            APPROVAL_WORKFLOW,
+            request,
+            id=record.id,
+            result_type=RawValue,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+            # A reset ends the asking run; the approval must outlive it. A cancelled workflow withdraws
+            # its approvals itself.
+            parent_close_policy=workflow.ParentClosePolicy.ABANDON,
+            memo=memo_of(record),
+            static_summary=summary_of_approval(record),
+        )
+        value: RawValue = await child
+    except WorkflowAlreadyStartedError:
+        return await _attach(record)
+    except ChildWorkflowError:
+        return _ended(record)
+    return read_envelope(value.payload.data) or _ended(record)
+
+
+async def _attach(record: ApprovalRecord) -> ExecutionResult[object]:
+    try:
+        value: RawValue = await workflow.execute_activity(
+            ATTACH_ACTIVITY,
+            record.id,
+            result_type=RawValue,
+            start_to_close_timeout=ATTACH_TIMEOUT,
+            heartbeat_timeout=ATTACH_HEARTBEAT,
+            summary=f"waits for {record.id}",
+        )
+    except ActivityError:
+        return _ended(record)
+    return read_envelope(value.payload.data) or _ended(record)
+
+
+async def _withdraw(approval: str) -> None:
+    try:
+        await workflow.get_external_workflow_handle(approval).cancel()
+    except (FailureError, CancelledError):
+        # It has ended: then its outcome is on its way.
+        workflow.logger.debug("approval %s could not be cancelled", approval)
+
+
+def _ended(record: ApprovalRecord) -> Failed:
+    """The approval ended without an answer of its own: an operator terminated it, say."""
+    error = CapabilityError("APPROVAL_CANCELLED", stage="approval")
+    return Failed(
+        execution_id=record.execution_id,
+        capability=record.capability,
+        effect="possible",
+        error=error.public(),
+    )
