@@ -18,6 +18,7 @@ from ..runtime.capability import Capability
 from ..runtime.messages import Ask, Carry, Ending, Reply
 from ..runtime.names import Surface
 from ..runtime.request import WorkflowRef
+from .attempt_log import bind_attempt, unbind_attempt
 from .earlier import earlier_attempts
 from .failure import failure_of
 from .heartbeat import Heartbeat, hand_over
@@ -77,13 +78,16 @@ async def _execute(
             activity_id=info.activity_id,
         ),
         output_limit=app.payload_limit,
+        interrupted=_interrupted,
         interruption=_interruption,
         entered=beat.enter,
     )
+    bound = bind_attempt(call)
     try:
         outcome = await run_attempt(app, call)
     finally:
         beat.stop()
+        unbind_attempt(bound)
     reply = _answer(call, outcome, identity, carry)
     if isinstance(reply, Reply):
         return wrap(reply.to_json())
@@ -108,6 +112,11 @@ def _allowed(info: activity.Info) -> int | None:
     if info.retry_policy is None:
         return None
     return info.retry_policy.maximum_attempts or None
+
+
+def _interrupted() -> bool:
+    """Asked from threads too, some of which may not have the activity's context."""
+    return activity.in_activity() and activity.is_cancelled()
 
 
 def _interruption() -> Interruption:
