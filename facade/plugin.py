@@ -30,6 +30,7 @@ from temporalio.worker import (
 )
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from temperance.activities.attempt_log import quiet_attempt_failures
 from temperance.activities.governed import governed_activity
 from temperance.activities.identity import Origins
 from temperance.activities.record import record_activity
@@ -106,6 +107,7 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
             governed_activity(self.app, entry, origins) for entry in self.app.governance.registry
         ]
         activities.append(record_activity(self.app, origins))
+        quiet_attempt_failures()
         config["activities"] = activities
         config["interceptors"] = [*interceptors, GovernedInterceptor(self.app)]
         workflows = list(config.get("workflows") or ())
@@ -162,7 +164,16 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         return next(replayer, histories)
 
     def _is_own(self, interceptor: object) -> bool:
-        return isinstance(interceptor, GovernedInterceptor)
+        if not isinstance(interceptor, GovernedInterceptor):
+            return False
+        if interceptor.app.governance is not self.app.governance:
+            raise ConfigurationError(
+                [
+                    "two TemperancePlugins with different applications meet in one worker: give it "
+                    "a client of its own application, one worker for each"
+                ]
+            )
+        return True
 
     def _runner(self, runner: WorkflowRunner | None, workflows: list[type]) -> WorkflowRunner:
         runner = runner or SandboxedWorkflowRunner()
