@@ -123,7 +123,7 @@ def _return(call: Call, request: AnyRequest, output: object, effect: Effect) -> 
         data = schema.to_json(output)
         value = schema.read(data)
     except ValidationError as error:
-        raise _invalid(problems_of(error), error) from None
+        raise _invalid(problems_of(error, schema.traits.names), error) from None
     except Exception as error:  # noqa: BLE001 - the output may be anything, its serializer too
         problem = {
             "path": "",

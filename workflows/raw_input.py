@@ -10,7 +10,7 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel
-from pydantic_core import from_json, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from ..runtime.canonical import HASH_LENGTH, canonical_hash, canonical_json, hash_bytes
 from ..runtime.capability import Capability
