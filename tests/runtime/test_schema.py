@@ -319,6 +319,7 @@ def test_g10_what_is_wrong_with_an_output_does_not_name_the_keys_of_its_mappings
     with pytest.raises(ValidationError) as raised:
         schema.read(b'{"sk-12345": {"orderId": 5}}')
 
-    assert [p["path"] for p in problems_of(raised.value)] == ["sk-12345.orderId"]
-    shown = problems_of(raised.value, schema.traits.names)
-    assert [p["path"] for p in shown] == ["*.orderId"]
+    as_given: list[Any] = problems_of(raised.value)
+    shown: list[Any] = problems_of(raised.value, schema.traits.names)
+    assert [problem["path"] for problem in as_given] == ["sk-12345.orderId"]
+    assert [problem["path"] for problem in shown] == ["*.orderId"]
