@@ -19,6 +19,7 @@ from ..runtime.messages import Ask, Carry, Ending, Reply
 from ..runtime.names import Surface
 from ..runtime.request import WorkflowRef
 from .attempt_log import bind_attempt, unbind_attempt
+from .consult import Recalled, consult
 from .earlier import earlier_attempts
 from .failure import failure_of
 from .heartbeat import Heartbeat, hand_over
@@ -44,30 +45,36 @@ def governed_activity(
 
     @activity.defn(name=capability.id)
     async def execute(raw: RawValue = NULL, context: RawValue = NULL) -> RawValue:
-        return await _execute(app, capability.id, raw, context, origins)
+        return await _execute(app, capability, raw, context, origins)
 
     return execute
 
 
+# A capability of any input and output.
 async def _execute(
-    app: App, capability_id: str, raw: object, context: object, origins: Origins
+    app: App, capability: Capability[Any, Any], given: RawValue, context: RawValue, origins: Origins
 ) -> RawValue:
     info = activity.info()
-    ask, actor, surface = _read(context)
+    raw, context_data = unwrap(given), unwrap(context)
+    ask, actor, surface = _read(context_data)
     carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
     if info.attempt > 1:
         carry = await earlier_attempts(info, activity.client())
     identity = await identify(info, ask, origins)
     beat = Heartbeat(carry)
+    verdict = await consult(capability, raw, context_data, identity, origins)
+    if isinstance(verdict, Recalled):
+        beat.stop()
+        return wrap(verdict.reply.to_json())
     call = Call(
-        capability_id=capability_id,
-        raw=unwrap(raw),
+        capability_id=capability.id,
+        raw=raw,
         actor=actor,
         surface=surface,
         execution_id=identity.execution_id,
         attempt=info.attempt,
         earlier_errors=carry.errors,
-        earlier_effect=carry.effect,
+        earlier_effect=carry.effect if verdict is None else verdict.effect,
         entered_before=carry.entered,
         attempts_allowed=_allowed(info),
         repeat_of=identity.repeat_of,
@@ -81,6 +88,8 @@ async def _execute(
         interrupted=_interrupted,
         interruption=_interruption,
         entered=beat.enter,
+        forbidden=None if verdict is None else verdict.error,
+        rerun=identity.rerun,
     )
     bound = bind_attempt(call)
     try:
@@ -97,11 +106,10 @@ async def _execute(
 
 def _read(context: object) -> tuple[Ask | None, Actor | None, Surface]:
     """The request context; foreign code sends none and is nobody in particular."""
-    data = unwrap(context)
-    if data is None or data == b"null":
+    if context is None or context == b"null":
         return None, ANONYMOUS, "workflow"
     try:
-        ask = Ask.from_json(data if isinstance(data, bytes) else b"")
+        ask = Ask.from_json(context if isinstance(context, bytes) else b"")
     except ValueError:
         return None, None, "workflow"
     return ask, ask.actor, ask.surface
