@@ -1,4 +1,4 @@
-"""What approvals need done outside of workflow code: the audit, and waiting for another's outcome."""
+"""What approvals need done outside of workflow code: the audit, and waiting for an outcome."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -62,7 +62,7 @@ def record_approval_activity(app: App) -> RecordApproval:
 
 @activity.defn(name=ATTACH_ACTIVITY)
 async def attach(approval: str) -> RawValue:
-    """Waits for the outcome of an approval that was started before; reads only, so it may be retried.
+    """Waits for the outcome of an approval that was started before; only reads.
 
     Args:
         approval: Its workflow id.

@@ -20,6 +20,8 @@ from ..runtime.capability import Capability
 from ..runtime.messages import Ask, Carry, Ending, Reply
 from ..runtime.names import APPROVAL_WORKFLOW, Surface
 from ..runtime.request import WorkflowRef
+from .attempt_log import bind_attempt, unbind_attempt
+from .consult import Recalled, consult
 from .earlier import earlier_attempts
 from .failure import failure_of
 from .heartbeat import Heartbeat, hand_over
@@ -45,16 +47,18 @@ def governed_activity(
 
     @activity.defn(name=capability.id)
     async def execute(raw: RawValue = NULL, context: RawValue = NULL) -> RawValue:
-        return await _execute(app, capability.id, raw, context, origins)
+        return await _execute(app, capability, raw, context, origins)
 
     return execute
 
 
+# A capability of any input and output.
 async def _execute(
-    app: App, capability_id: str, raw: object, context: object, origins: Origins
+    app: App, capability: Capability[Any, Any], given: RawValue, context: RawValue, origins: Origins
 ) -> RawValue:
     info = activity.info()
-    ask, actor, surface = _read(context)
+    raw, context_data = unwrap(given), unwrap(context)
+    ask, actor, surface = _read(context_data)
     carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
     if info.attempt > 1:
         carry = await earlier_attempts(info, activity.client())
@@ -64,15 +68,19 @@ async def _execute(
         # One execution, one id: the approved attempt is the execution that asked.
         identity = dataclasses.replace(identity, execution_id=grant.execution_id, told=True)
     beat = Heartbeat(carry)
+    verdict = await consult(capability, raw, context_data, identity, origins)
+    if isinstance(verdict, Recalled):
+        beat.stop()
+        return wrap(verdict.reply.to_json())
     call = Call(
-        capability_id=capability_id,
-        raw=unwrap(raw),
+        capability_id=capability.id,
+        raw=raw,
         actor=actor,
         surface=surface,
         execution_id=identity.execution_id,
         attempt=info.attempt,
         earlier_errors=carry.errors,
-        earlier_effect=carry.effect,
+        earlier_effect=carry.effect if verdict is None else verdict.effect,
         entered_before=carry.entered,
         attempts_allowed=_allowed(info),
         grant=grant,
@@ -84,13 +92,18 @@ async def _execute(
             activity_id=info.activity_id,
         ),
         output_limit=app.payload_limit,
+        interrupted=_interrupted,
         interruption=_interruption,
         entered=beat.enter,
+        forbidden=None if verdict is None else verdict.error,
+        rerun=identity.rerun,
     )
+    bound = bind_attempt(call)
     try:
         outcome = await run_attempt(app, call)
     finally:
         beat.stop()
+        unbind_attempt(bound)
     reply = _answer(call, outcome, identity, carry)
     if isinstance(reply, Reply):
         return wrap(reply.to_json())
@@ -100,11 +113,10 @@ async def _execute(
 
 def _read(context: object) -> tuple[Ask | None, Actor | None, Surface]:
     """The request context; foreign code sends none and is nobody in particular."""
-    data = unwrap(context)
-    if data is None or data == b"null":
+    if context is None or context == b"null":
         return None, ANONYMOUS, "workflow"
     try:
-        ask = Ask.from_json(data if isinstance(data, bytes) else b"")
+        ask = Ask.from_json(context if isinstance(context, bytes) else b"")
     except ValueError:
         return None, None, "workflow"
     return ask, ask.actor, ask.surface
@@ -122,6 +134,11 @@ def _allowed(info: activity.Info) -> int | None:
     if info.retry_policy is None:
         return None
     return info.retry_policy.maximum_attempts or None
+
+
+def _interrupted() -> bool:
+    """Asked from threads too, some of which may not have the activity's context."""
+    return activity.in_activity() and activity.is_cancelled()
 
 
 def _interruption() -> Interruption:

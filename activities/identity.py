@@ -5,6 +5,7 @@ not there: the asking workflow passes it. Where it does not (the activity was sc
 code), and in runs that a workflow-level retry started, the history's first event tells.
 """
 
+import logging
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from temporalio.client import Client
 
 from ..runtime.identity import standalone_execution_id, workflow_execution_id
 from ..runtime.messages import Ask
+
+_log = logging.getLogger("temperance.activity")
 
 KEPT = 4096
 """How many runs' origins a worker remembers."""
@@ -32,14 +35,19 @@ class Identity:
     Args:
         execution_id: Derived by the documented formula.
         told: Whether the asking run can derive the same by itself; where not, the reply says it.
-        origin: The original run id that the formula used; ``None`` for a standalone activity.
+        origin: The original run id that the formula used; ``None`` for a standalone activity, and
+            where the first attempt of a retried workflow cannot be read any more: then the id is
+            provisional, made of the nearest run that is known, and no key may be handed out.
         repeat_of: Execution id of the first execution that asked for the same.
+        rerun: Whether its run follows one in which the same execution may have been recorded: after
+            a reset, or a workflow-level retry.
     """
 
     execution_id: str
     told: bool
     origin: str | None
     repeat_of: str | None = None
+    rerun: bool = False
 
 
 class Origins:
@@ -112,27 +120,36 @@ async def identify(
         step: The step id where it is not the activity's own.
 
     Returns:
-        The identity.
-
-    Raises:
-        temporalio.service.RPCError: The history was needed and cannot be read.
+        The identity, without an origin where a history was needed and cannot be read.
     """
     activity_id = step or info.activity_id
     if info.workflow_id is None or info.workflow_run_id is None:
         run_id = info.activity_run_id or ""
         return Identity(standalone_execution_id(info.namespace, activity_id, run_id), False, None)
-    told = ask is not None and ask.origin is not None and ask.workflow_attempt == 1
-    if told and ask is not None and ask.origin is not None:
-        origin = ask.origin
-    else:
-        start = (ask.origin if ask is not None else None) or info.workflow_run_id
-        origin = await origins.of_retried(info.workflow_id, start)
+    nearest = None if ask is None else ask.origin
+    told = nearest is not None
+    nearest = nearest or info.workflow_run_id
+    origin: str | None = nearest
+    if ask is None or not told or ask.workflow_attempt > 1:
+        origin = await _origin(origins, info.workflow_id, nearest)
+        told = told and origin is None
+    run_id = origin or nearest
     repeat = None
     if ask is not None and ask.repeat_of is not None:
-        repeat = workflow_execution_id(info.namespace, info.workflow_id, origin, ask.repeat_of)
+        repeat = workflow_execution_id(info.namespace, info.workflow_id, run_id, ask.repeat_of)
     return Identity(
-        workflow_execution_id(info.namespace, info.workflow_id, origin, activity_id),
+        workflow_execution_id(info.namespace, info.workflow_id, run_id, activity_id),
         told,
         origin,
         repeat,
+        rerun=origin != info.workflow_run_id,
     )
+
+
+async def _origin(origins: Origins, workflow_id: str, run_id: str) -> str | None:
+    try:
+        return await origins.of_retried(workflow_id, run_id)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the attempt must answer for it
+        reason = type(error).__name__
+        _log.warning("the first run of %s could not be read (%s)", workflow_id, reason)
+        return None

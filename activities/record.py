@@ -47,6 +47,7 @@ def record_activity(app: App, origins: Origins) -> RecordActivity:
             repeat_of=identity.repeat_of,
             correlation_id=ask.correlation_id,
             workflow=WorkflowRef(info.workflow_id or "", info.workflow_run_id or "", unseen.step),
+            rerun=identity.rerun,
         )
         await record_end(
             app,

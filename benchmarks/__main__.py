@@ -8,10 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import click
-from temporalio.client import Client
 
 from temperance.embedded import EmbeddedServer, EmbeddedServerError
-from temperance.plugin import TemperancePlugin
 
 from .figures import Result
 from .in_process import in_process

@@ -15,9 +15,9 @@ from uuid import uuid4
 from temporalio.client import Client
 
 from .arms import ARMS, TURNS, Arm
-from .figures import Figure, compare, summary, trimmed_mean
+from .figures import Figure, compare, trimmed_mean
 from .history import Trace, traces_of
-from .orders import give_back, refund, settle
+from .orders import refund, settle
 from .scale import Scale
 from .stopwatch import Lap
 from .worker_process import WorkerProcess

@@ -31,6 +31,7 @@ from temporalio.worker import (
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from temperance.activities.approvals import attach, record_approval_activity
+from temperance.activities.attempt_log import quiet_attempt_failures
 from temperance.activities.governed import governed_activity
 from temperance.activities.identity import Origins
 from temperance.activities.record import record_activity
@@ -112,6 +113,7 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
             record_approval_activity(self.app),
             attach,
         ]
+        quiet_attempt_failures()
         config["activities"] = activities
         config["interceptors"] = [*interceptors, GovernedInterceptor(self.app)]
         workflows = list(config.get("workflows") or ())
@@ -170,7 +172,16 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         return next(replayer, histories)
 
     def _is_own(self, interceptor: object) -> bool:
-        return isinstance(interceptor, GovernedInterceptor)
+        if not isinstance(interceptor, GovernedInterceptor):
+            return False
+        if interceptor.app.governance is not self.app.governance:
+            raise ConfigurationError(
+                [
+                    "two TemperancePlugins with different applications meet in one worker: give it "
+                    "a client of its own application, one worker for each"
+                ]
+            )
+        return True
 
     def _runner(self, runner: WorkflowRunner | None, workflows: list[type]) -> WorkflowRunner:
         runner = runner or SandboxedWorkflowRunner()

@@ -63,7 +63,7 @@ async def run_attempt(app: App, call: Call) -> Outcome:
                 reasons=admitted.reasons,
             )
             return admitted
-        _refuse_forbidden_retry(call, admitted.capability)
+        _refuse_forbidden(call, admitted.capability)
         await trail.started()
         handling = Handling(app, call, admitted, watch)
         handled = await handling.run()
@@ -106,13 +106,18 @@ async def _announce(call: Call, trail: Trail) -> None:
         await trail.emit("capability.retried", previous_error=previous)
 
 
-def _refuse_forbidden_retry(call: Call, capability: Capability[Any, Any]) -> None:
-    """The metadata's own limit, whoever scheduled this attempt and with whatever policy (G2)."""
+def _refuse_forbidden(call: Call, capability: Capability[Any, Any]) -> None:
+    """The metadata's own limit, whoever scheduled this attempt and with whatever policy (G2).
+
+    And what the driver forbids: a write that an earlier run may have begun (G11).
+    """
     maximum = capability.plan.maximum_attempts
     if call.attempt > maximum or (call.entered_before and maximum == 1):
         raise CapabilityError(
             "RETRY_FORBIDDEN", details={"attempt": call.attempt, "maximum": maximum}
         )
+    if call.forbidden is not None:
+        raise call.forbidden
 
 
 def _return(call: Call, request: AnyRequest, output: object, effect: Effect) -> Returned:
@@ -123,7 +128,7 @@ def _return(call: Call, request: AnyRequest, output: object, effect: Effect) -> 
         data = schema.to_json(output)
         value = schema.read(data)
     except ValidationError as error:
-        raise _invalid(problems_of(error), error) from None
+        raise _invalid(problems_of(error, schema.traits.names), error) from None
     except Exception as error:  # noqa: BLE001 - the output may be anything, its serializer too
         problem = {
             "path": "",

@@ -61,6 +61,10 @@ class Call:
             application took the cancellation of its task back.
         interruption: Says why the attempt was interrupted, once it was.
         entered: Called right before the handler is entered.
+        forbidden: Why the handler must not be entered, where the driver knows a reason of its own.
+            Raised once the request is admitted: it tells nothing to who may not ask at all.
+        rerun: That this run follows another one in which the same attempt of the same execution may
+            have been recorded: its events are told apart by the run id.
     """
 
     capability_id: str
@@ -81,6 +85,8 @@ class Call:
     interrupted: Callable[[], bool] = not_known
     interruption: Callable[[], Interruption] = caller_cancelled
     entered: Callable[[], None] | None = None
+    forbidden: CapabilityError | None = None
+    rerun: bool = False
 
 
 @dataclass(frozen=True, slots=True)

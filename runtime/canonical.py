@@ -8,6 +8,7 @@ change it, and any change of a value does.
 import dataclasses
 import hashlib
 import json
+import math
 from typing import Final, cast
 
 from pydantic import BaseModel, RootModel
@@ -55,6 +56,25 @@ def hash_bytes(data: bytes) -> str:
 def canonical_hash(value: object) -> str:
     """SHA-256 of the canonical JSON of a value, see `canonical_json`."""
     return hash_bytes(canonical_json(value))
+
+
+def is_finite(value: object) -> bool:
+    """Whether all floating-point numbers in a value are such as JSON has.
+
+    Args:
+        value: A value of any type that pydantic serializes.
+    """
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if is_mapping(value):
+        return all(is_finite(key) and is_finite(item) for key, item in value.items())
+    if is_row(value) or is_set(value):
+        return all(is_finite(item) for item in value)
+    if isinstance(value, BaseModel):
+        return all(is_finite(item) for _, item in value)
+    if dataclasses.is_dataclass(value):
+        return all(is_finite(getattr(value, f.name, None)) for f in dataclasses.fields(value))
+    return True
 
 
 def sort_sets(value: object, plain: object) -> object:

@@ -21,7 +21,7 @@ TERMINAL: Final[frozenset[EventType]] = frozenset(
         "capability.cancelled",
     }
 )
-"""Exactly one of these closes the trail of an execution; one that waits for a person has none yet."""
+"""One of these closes the trail of an execution; one that waits for a person has none yet."""
 
 
 class Event(BaseModel):
@@ -31,7 +31,8 @@ class Event(BaseModel):
     sink can drop what it has already recorded.
 
     Args:
-        event_id: ``<execution id>:<attempt>:<type>``.
+        event_id: ``<execution id>:<attempt>:<type>``; in a run that follows another (after a reset
+            or a workflow-level retry) ``<execution id>:<run id>:<attempt>:<type>``.
         type: What happened.
         at: When, UTC.
         execution_id: The execution; for ``capabilities.discovered`` the listing's own id.

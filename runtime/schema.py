@@ -10,9 +10,9 @@ from typing import Final, Generic, Literal, TypeVar, get_args
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
-from pydantic_core import core_schema
+from pydantic_core import core_schema, from_json
 
-from .canonical import canonical_json, sort_sets
+from .canonical import canonical_json, is_finite, sort_sets
 from .traits import traits_of
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Schema(Generic[T]):
         pydantic.errors.PydanticUserError: The type has no schema.
     """
 
-    __slots__ = ("adapter", "excluded", "extra", "may_hold_sets", "serializer", "type", "validator")
+    __slots__ = ("adapter", "extra", "serializer", "traits", "type", "validator")
 
     def __init__(self, type_: builtins.type[T]) -> None:
         self.type = type_
@@ -58,10 +58,8 @@ class Schema(Generic[T]):
         self.adapter.rebuild(raise_errors=True)
         self.validator = self.adapter.validator
         self.serializer = self.adapter.serializer
-        traits = traits_of(self.adapter.core_schema)
-        self.extra: Literal["forbid"] | None = None if traits.says_extra else "forbid"
-        self.excluded = traits.excluded
-        self.may_hold_sets = traits.may_hold_sets
+        self.traits = traits_of(self.adapter.core_schema)
+        self.extra: Literal["forbid"] | None = None if self.traits.says_extra else "forbid"
 
     def from_json(self, data: bytes | str) -> T:
         """Validates JSON from a stranger: a field the type does not have is refused.
@@ -101,8 +99,11 @@ class Schema(Generic[T]):
 
         Raises:
             pydantic_core.PydanticSerializationError: The value is not of the type.
+            ValueError: It holds a number that JSON does not have: infinity, not-a-number.
         """
-        return self.serializer.to_json(value, by_alias=False, round_trip=True, warnings="error")
+        data = self.serializer.to_json(value, by_alias=False, round_trip=True, warnings="error")
+        self._refuse_lost_numbers(value, data)
+        return data
 
     def canonical(self, value: T) -> bytes:
         """Canonical JSON of a validated value, the same in every process.
@@ -113,7 +114,23 @@ class Schema(Generic[T]):
         plain: object = self.serializer.to_python(
             value, mode="json", by_alias=False, round_trip=True, warnings="error"
         )
-        return canonical_json(sort_sets(value, plain) if self.may_hold_sets else plain)
+        data = canonical_json(sort_sets(value, plain) if self.traits.may_hold_sets else plain)
+        self._refuse_lost_numbers(value, data)
+        return data
+
+    def same(self, one: bytes, other: bytes) -> bool:
+        """Whether two JSON values are the same: as they are written, or as they are understood."""
+        if _canonical_text(one) == _canonical_text(other):
+            return True
+        try:
+            return self.canonical(self.from_json(one)) == self.canonical(self.from_json(other))
+        except Exception:  # noqa: BLE001 - invalid, or a validator of the application's own
+            return False
+
+    def _refuse_lost_numbers(self, value: T, data: bytes) -> None:
+        # Pydantic writes such a number as null, and where null is allowed nobody would notice.
+        if self.traits.may_lose_numbers and b"null" in data and not is_finite(value):
+            raise ValueError("a number that is infinite, or is none, has no JSON form")
 
     def json_schema(self, mode: Mode, *, by_alias: bool | None = None) -> dict[str, JsonValue]:
         """JSON schema of the type, as tool descriptors carry it.
@@ -126,16 +143,26 @@ class Schema(Generic[T]):
         return self.adapter.json_schema(by_alias=aliases, mode=mode, schema_generator=_Quiet)
 
 
+def _canonical_text(data: bytes) -> bytes:
+    try:
+        return canonical_json(from_json(data, allow_inf_nan=False))
+    except (ValueError, RecursionError):
+        return data
+
+
 class _Quiet(GenerateJsonSchema):
     # A default that JSON cannot show is left out of the schema, and is nobody's mistake.
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default"}  # noqa: RUF012 - pydantic declares it so
 
 
-def problems_of(error: ValidationError) -> list[JsonValue]:
-    """What was wrong with an input: paths and reasons, never values (G10).
+def problems_of(error: ValidationError, names: frozenset[str] | None = None) -> list[JsonValue]:
+    """What was wrong with an input or output: paths and reasons, never values (G10).
 
     Args:
         error: What pydantic raised.
+        names: The words that a path may have; any other is given as ``*``. For an output, whose
+            mappings may have keys that nobody is to see. ``None`` for an input: what is in it the
+            caller has sent.
 
     Returns:
         At most 20 objects with ``path``, ``type`` and ``message``; a last one counts the rest. A
@@ -146,12 +173,17 @@ def problems_of(error: ValidationError) -> list[JsonValue]:
     for problem in found[:MOST_PROBLEMS]:
         kind = problem["type"]
         text = problem["msg"] if kind in _PLAIN_TEXT else "The value is not valid"
-        shown.append({"path": _path(problem["loc"]), "type": kind, "message": text})
+        shown.append({"path": _path(problem["loc"], names), "type": kind, "message": text})
     if len(found) > MOST_PROBLEMS:
         rest = len(found) - MOST_PROBLEMS
         shown.append({"path": "", "type": "more", "message": f"{rest} more problems"})
     return shown
 
 
-def _path(loc: tuple[int | str, ...]) -> str:
-    return ".".join(str(part)[:64] for part in loc[:16])
+def _path(loc: tuple[int | str, ...], names: frozenset[str] | None) -> str:
+    hidden = ("*" if names is not None and _is_hidden(part, names) else part for part in loc[:16])
+    return ".".join(str(part)[:64] for part in hidden)
+
+
+def _is_hidden(part: int | str, names: frozenset[str]) -> bool:
+    return isinstance(part, str) and part not in names

@@ -90,11 +90,17 @@ def _problems_of_type(capability: Capability[Any, Any], what: str, hint: object)
         reason = str(error).strip().split("\n", 1)[0].split(". ", 1)[0]
         yield f"its {what} type {name} is not serializable by pydantic ({reason}): give a model"
     else:
-        yield from _problems_of_excluded(schema, what)
+        yield from _problems_of_what_is_left_out(schema, what)
 
 
-def _problems_of_excluded(schema: Schema[Any], what: str) -> Iterator[str]:
-    for name, has_default in schema.excluded:
+def _problems_of_what_is_left_out(schema: Schema[Any], what: str) -> Iterator[str]:
+    if schema.traits.masked:
+        # Asterisks would arrive in its place, and the hash would bind these (G3).
+        yield (
+            f"its {what} holds a secret of pydantic's, which is written as asterisks: "
+            "give a str, and redact it where it must not be seen"
+        )
+    for name, has_default in schema.traits.excluded:
         if what == "input":
             # The hash could not bind what is not written (G3), and it would not arrive either.
             yield f"its input excludes the field {name}: it would not travel, so keep it in"

@@ -101,7 +101,7 @@ class Trail:
         capability = self.capability
         workflow = call.workflow
         return Event(
-            event_id=f"{call.execution_id}:{call.attempt}:{type_}",
+            event_id=_event_id(call, type_),
             type=type_,
             at=datetime.now(UTC),
             execution_id=call.execution_id,
@@ -197,6 +197,12 @@ async def deliver(app: App, event: Event) -> Delivery:
                 type(error).__name__,
             )
     return Delivery(recorded, cancelled)
+
+
+def _event_id(call: Call, type_: EventType) -> str:
+    """Tells apart what happened twice, and not what was delivered twice."""
+    run = f":{call.workflow.run_id}" if call.rerun and call.workflow is not None else ""
+    return f"{call.execution_id}{run}:{call.attempt}:{type_}"
 
 
 async def _settle(task: "asyncio.Future[None]", timeout: float) -> bool:

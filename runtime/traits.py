@@ -24,6 +24,12 @@ _MAY_BE_SETS: Final = frozenset(
 )
 """Core schema types whose values are sets, or may be anything."""
 
+_MAY_BE_NUMBERS: Final = _MAY_BE_SETS - {"frozenset", "set"} | {"float"}
+"""Core schema types whose values are floating-point numbers, or may be anything."""
+
+_MASKS: Final = frozenset({"_serialize_secret", "_serialize_secret_field"})
+"""Names of pydantic's own functions that write a secret as asterisks."""
+
 _NO_SCHEMA: Final = frozenset({"cls", "default", "expected", "metadata", "ref", "schema_ref"})
 """Keys of a core schema that hold the application's own values, never a schema."""
 
@@ -39,27 +45,47 @@ class Traits:
         says_extra: Whether some part of it says in its own configuration that extra fields are
             allowed or ignored.
         may_hold_sets: Whether its values may hold sets, whose order differs between processes.
+        may_lose_numbers: Whether what is not a number, or is infinite, is written as null.
+        masked: Whether some part of it is written as asterisks.
+        names: The words that a path into a value may have from the type alone: names and aliases
+            of fields, tags of unions.
         excluded: Fields that are left out when it is written, and for each whether it has a
             default, so that a value without it can be read.
     """
 
     says_extra: bool
     may_hold_sets: bool
+    may_lose_numbers: bool
+    masked: bool
+    names: frozenset[str]
     excluded: tuple[tuple[str, bool], ...]
 
 
 def traits_of(core_schema: object) -> Traits:
     """The traits of a type, read from its core schema."""
-    says_extra = may_hold_sets = False
+    says_extra = may_hold_sets = may_hold_numbers = says_numbers = False
+    names: set[str] = {"[key]"}
     excluded: dict[str, bool] = {}
     for part in _parts(core_schema):
         extra = part.get("extra_fields_behavior", part.get("extra_behavior"))
         says_extra = says_extra or extra in {"allow", "ignore"}
-        may_hold_sets = may_hold_sets or extra == "allow" or part.get("type") in _MAY_BE_SETS
+        kind = part.get("type")
+        may_hold_sets = may_hold_sets or extra == "allow" or kind in _MAY_BE_SETS
+        may_hold_numbers = may_hold_numbers or extra == "allow" or kind in _MAY_BE_NUMBERS
+        says_numbers = says_numbers or part.get("ser_json_inf_nan") in {"constants", "strings"}
+        names.update(_words(part))
         for name, field in _fields(part.get("fields")):
+            names.update((name, *_words(field)))
             if field.get("serialization_exclude") or field.get("serialization_exclude_if"):
                 excluded[name] = excluded.get(name, True) and _has_default(field)
-    return Traits(says_extra, may_hold_sets, tuple(excluded.items()))
+    return Traits(
+        says_extra=says_extra,
+        may_hold_sets=may_hold_sets,
+        may_lose_numbers=may_hold_numbers and not says_numbers,
+        masked=_is_masked(core_schema),
+        names=frozenset(names),
+        excluded=tuple(excluded.items()),
+    )
 
 
 def _parts(node: object) -> Iterator[dict[str, object]]:
@@ -74,6 +100,33 @@ def _parts(node: object) -> Iterator[dict[str, object]]:
     elif is_row(node):
         for member in node:
             yield from _parts(member)
+
+
+def _words(part: dict[str, object]) -> Iterator[str]:
+    """Gives the alias of a field, or the tags of a union, where they are words."""
+    choices = part.get("choices")
+    for word in (part.get("validation_alias"), *(choices if is_object(choices) else ())):
+        if isinstance(word, str):
+            yield word
+
+
+def _is_masked(node: object) -> bool:
+    """Whether a secret of pydantic's is written by pydantic's own function.
+
+    A serializer that is put around one decides by itself, so nothing inside of it is looked at.
+    """
+    if is_row(node):
+        return any(_is_masked(member) for member in node)
+    if not is_object(node):
+        return False
+    writing = node.get("serialization")
+    if is_object(writing) and writing.get("type") == "function-plain":
+        return getattr(writing.get("function"), "__name__", None) in _MASKS
+    return any(
+        _is_masked([*value.values()] if key in _BY_NAME and is_object(value) else value)
+        for key, value in node.items()
+        if key not in _NO_SCHEMA
+    )
 
 
 def _fields(fields: object) -> Iterator[tuple[str, dict[str, object]]]:

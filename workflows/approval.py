@@ -1,8 +1,8 @@
 """The approval workflow: one request for a decision, from the asking to the one execution (G3).
 
-It holds the record. `decide` and `cancel` are updates whose validators refuse whatever must not count:
-nothing of a refused update is written to history. Expiry is a durable timer. When a decision and the
-expiry meet in one workflow task, the decision wins (DESIGN section 7).
+It holds the record. `decide` and `cancel` are updates whose validators refuse whatever must not
+count: nothing of a refused update is written to history. Expiry is a durable timer. When a decision
+and the expiry meet in one workflow task, the decision wins (DESIGN section 7).
 """
 
 import asyncio
@@ -167,7 +167,7 @@ class ApprovalWorkflow:
             await workflow.wait_condition(
                 lambda: self._record.state != "pending", timeout=left, timeout_summary="expiry"
             )
-        except asyncio.TimeoutError:
+        except TimeoutError:
             if self._record.state == "pending":
                 self._set("expired")
         except asyncio.CancelledError:

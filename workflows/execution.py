@@ -37,7 +37,8 @@ async def execute(
 ) -> Execution:
     """Schedules the activity of an execution and brings it to its end.
 
-    A cancellation of the calling task cancels the attempt, and the attempt's own answer is waited for
+    A cancellation of the calling task cancels the attempt, and the attempt's own answer is waited
+    for
     (`ActivityCancellationType.WAIT_CANCELLATION_COMPLETED`).
 
     Args:

@@ -29,14 +29,14 @@ class GovernedInterceptor(Interceptor):
     """
 
     def __init__(self, app: App) -> None:
-        self._app = app
+        self.app = app
 
     def workflow_interceptor_class(
         self, input: WorkflowInterceptorClassInput
     ) -> type[WorkflowInboundInterceptor] | None:
         """A class bound to the application: the SDK makes one instance per workflow run."""
         del input
-        app = self._app
+        app = self.app
 
         class Bound(GovernedInbound):
             def __init__(self, inner: WorkflowInboundInterceptor) -> None:

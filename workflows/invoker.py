@@ -4,31 +4,30 @@ Deterministic: it schedules, waits and reads. Everything that decides runs in th
 """
 
 import asyncio
+import dataclasses
 from typing import Any, TypeVar, overload
 
 from temporalio import workflow
-from temporalio.api.common.v1 import Payload
-from temporalio.common import RawValue
-from temporalio.exceptions import ActivityError, CancelledError
 
 from ..runtime.actor import Actor
+from ..runtime.call import Asked as Demand
 from ..runtime.capability import Capability, id_asked_for
-from ..runtime.envelope import ExecutionResult, Failed
+from ..runtime.envelope import ApprovalRequired, ExecutionResult, Failed
 from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
-from .options import derive_options, summary_of
+from .approval_options import request_of
+from .execution import execute
+from .pending import asked_key, wait_for
 from .raw_input import raw_input, refusal
-from .reading import Answer, Asked, read_failure, read_result
+from .reading import Answer, Asked, typed
 from .run import GovernedRun, current_run
 from .steps import Step
 from .unseen import record_unseen
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output
-
-_JSON = {"encoding": b"json/plain"}
 
 
 class Invoker:
@@ -73,6 +72,7 @@ class Invoker:
         input: I | object,
         *,
         step: str | None = ...,
+        wait: bool = ...,
     ) -> ExecutionResult[O]: ...
 
     @overload
@@ -82,6 +82,7 @@ class Invoker:
         input: object,
         *,
         step: str | None = ...,
+        wait: bool = ...,
     ) -> ExecutionResult[object]: ...
 
     async def invoke(
@@ -90,6 +91,7 @@ class Invoker:
         input: object,
         *,
         step: str | None = None,
+        wait: bool = True,
     ) -> ExecutionResult[O] | ExecutionResult[object]:
         """Requests one execution and waits for its envelope.
 
@@ -104,6 +106,8 @@ class Invoker:
                 with an id also JSON as ``str``.
             step: The caller's own step id: its promise that this is the same thing whatever its
                 input. Left out, the id follows from capability, input and count.
+            wait: Whether to wait where a person must approve. ``False`` gives the
+                `ApprovalRequired` envelope at once; `outcome` waits later.
 
         Returns:
             The envelope; whatever goes wrong in the request is in it. Asked by id, the output is
@@ -150,45 +154,81 @@ class Invoker:
             decode=not by_id,
         )
         await run.outbox.room(len(raw.json) + len(context))
-        answer, cancelled = await self._execute(asked, raw.json, context, taken)
-        envelope = answer.envelope
-        if not answer.seen:
-            envelope = await record_unseen(ask, taken.id, answer)
+        execution = await execute(asked, raw.json, ask, taken.id, self._task_queue)
+        envelope, cancelled = execution.answer.envelope, execution.cancelled
+        if not execution.answer.seen:
+            envelope = await record_unseen(ask, taken.id, execution.answer)
+        if isinstance(envelope, ApprovalRequired) and execution.demand and not cancelled:
+            envelope, cancelled = await self._decide(run, asked, envelope, execution.demand, wait)
         if cancelled:
             _hand_on_cancellation(run)
         return envelope
 
-    async def _execute(
-        self, asked: Asked, raw: bytes, context: bytes, step: Step
-    ) -> tuple[Answer, bool]:
-        handle = workflow.start_activity(
-            asked.capability.id,
-            args=[_raw(raw), _raw(context)],
-            activity_id=step.id,
-            task_queue=self._task_queue,
-            result_type=RawValue,
-            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-            summary=summary_of(asked.capability, self._actor),
-            **derive_options(asked.capability),
-        )
-        cancelled = False
-        while True:
-            try:
-                value: RawValue = await asyncio.shield(handle)
-                return Answer(read_result(asked, value)), cancelled
-            except asyncio.CancelledError:
-                if handle.cancelled():
-                    return read_failure(asked, CancelledError()), cancelled
-                cancelled = True
-                await _let_finish(handle)
-                if not handle.done():
-                    handle.cancel()
-            except ActivityError as error:
-                return read_failure(asked, error), cancelled
+    async def outcome(
+        self, capability: Capability[I, O] | str, envelope: ApprovalRequired
+    ) -> ExecutionResult[O] | ExecutionResult[object]:
+        """Waits for the outcome of an approval that was asked for with ``wait=False``.
 
+        Args:
+            capability: The capability that was asked for, or its id.
+            envelope: What `invoke` gave.
 
-def _raw(data: bytes) -> RawValue:
-    return RawValue(Payload(metadata=_JSON, data=data))
+        Returns:
+            The final envelope.
+
+        Raises:
+            StepError: The approval was not asked for in this run.
+            asyncio.CancelledError: The calling task was cancelled.
+        """
+        run = current_run()
+        await _deliver_cancellation(run)
+        pending = run.approvals.by_id.get(envelope.approval_id or "")
+        name = id_asked_for(capability)
+        if pending is None or pending.record.capability != name:
+            raise StepError(
+                "this approval was not asked for in this run, or for another capability"
+            )
+        outcome, cancelled = await wait_for(pending)
+        if cancelled:
+            _hand_on_cancellation(run)
+        if isinstance(capability, Capability):
+            outcome = typed(outcome, Asked(capability, outcome.execution_id, None, decode=True))
+        return dataclasses.replace(outcome, joined=envelope.joined)
+
+    async def _decide(
+        self, run: GovernedRun, asked: Asked, envelope: ApprovalRequired, demand: Demand, wait: bool
+    ) -> tuple[ExecutionResult[object], bool]:
+        """Has a person asked, and waits for the outcome where the caller wants it."""
+        key = asked_key(asked.capability.id, self._actor, demand.input_hash)
+        pending = run.approvals.open(key)
+        joined = pending is not None
+        if pending is None:
+            request = request_of(
+                asked.capability,
+                demand,
+                envelope.execution_id,
+                actor=self._actor,
+                surface=self._surface,
+                now=workflow.now(),
+                workflow_id=workflow.info().workflow_id,
+                correlation_id=self._correlation_id,
+                repeat_of=asked.repeat_of,
+            )
+            pending = run.approvals.start(key, request)
+        own = envelope.execution_id
+        if not wait:
+            record = pending.record
+            shown = dataclasses.replace(
+                envelope,
+                execution_id=record.execution_id,
+                approval_id=record.id,
+                expires_at=record.expires_at,
+                joined=own if joined else None,
+            )
+            return shown, False
+        outcome, cancelled = await wait_for(pending)
+        final = typed(outcome, asked)
+        return (dataclasses.replace(final, joined=own) if joined else final), cancelled
 
 
 def _execution_id(step_id: str) -> str:
@@ -209,18 +249,6 @@ async def _refuse(name: str, ask: Ask, step: Step, error: CapabilityError) -> Fa
     answer = Answer(envelope, seen=False, requested=False)
     recorded = await record_unseen(ask, step.id, answer, reason=error.audit_reason)
     return recorded if isinstance(recorded, Failed) else envelope
-
-
-async def _let_finish(handle: "workflow.ActivityHandle[Any]") -> None:
-    """Lets a result that has already arrived win over the cancellation that came with it.
-
-    Both may be in one workflow task. The SDK would drop the result if the handle were cancelled
-    before it has run; a few turns of the loop let it run.
-    """
-    for _ in range(4):
-        if handle.done():
-            return
-        await asyncio.sleep(0)
 
 
 def _hand_on_cancellation(run: GovernedRun) -> None:

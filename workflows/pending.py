@@ -1,7 +1,7 @@
 """Approvals that a workflow waits for (G3, DESIGN section 7).
 
-Each is a child workflow whose id follows from the execution id and can be started once. Where it was
-started before (the asking workflow was reset), its outcome is attached to instead.
+Each is a child workflow whose id follows from the execution id and can be started once. Where it
+was started before (the asking workflow was reset), its outcome is attached to instead.
 """
 
 import asyncio
@@ -116,8 +116,8 @@ async def _outcome(request: ApprovalRequest) -> ExecutionResult[object]:
             id=record.id,
             result_type=RawValue,
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-            # A reset ends the asking run; the approval must outlive it. A cancelled workflow withdraws
-            # its approvals itself.
+            # A reset ends the asking run; the approval must outlive it. A cancelled workflow
+            # withdraws its approvals itself.
             parent_close_policy=workflow.ParentClosePolicy.ABANDON,
             memo=memo_of(record),
             static_summary=summary_of_approval(record),

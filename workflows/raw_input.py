@@ -12,7 +12,13 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
-from ..runtime.canonical import HASH_LENGTH, canonical_hash, canonical_json, hash_bytes
+from ..runtime.canonical import (
+    HASH_LENGTH,
+    canonical_hash,
+    canonical_json,
+    hash_bytes,
+    is_finite,
+)
 from ..runtime.capability import Capability
 from ..runtime.error import CapabilityError
 
@@ -108,6 +114,9 @@ def _plain(value: object) -> bytes:
 
 
 def _loosely(value: object) -> bytes:
+    if not is_finite(value):
+        # Pydantic would write null, and where null is allowed nobody would notice.
+        raise ValueError("a number that is infinite, or is none, has no JSON form")
     try:
         return to_json(value, by_alias=False, round_trip=True)
     except Exception as error:

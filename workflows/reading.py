@@ -1,10 +1,11 @@
 """Turns what the server says of an activity into the envelope (G1, DESIGN section 6)."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 from temporalio.common import RawValue
 from temporalio.exceptions import (
     ActivityError,
@@ -105,6 +106,25 @@ def read_result(asked: Asked, value: RawValue) -> ExecutionResult[object]:
         effect=reply.effect,
         output=output,
     )
+
+
+def typed(envelope: ExecutionResult[object], asked: Asked) -> ExecutionResult[object]:
+    """Gives an envelope whose output was left JSON-like the capability's output type.
+
+    Args:
+        envelope: The envelope, as an approval gave it.
+        asked: The request.
+
+    Returns:
+        The envelope; OUTPUT_INVALID with effect ``done`` where the output does not fit.
+    """
+    if not isinstance(envelope, Completed) or not asked.decode:
+        return envelope
+    try:
+        output: object = asked.capability.output_schema.read(to_json(envelope.output))
+    except Exception:  # noqa: BLE001 - a validator of the application's own
+        return _failed(asked, CapabilityError("OUTPUT_INVALID"), "done")
+    return dataclasses.replace(envelope, output=output)
 
 
 def read_failure(asked: Asked, failure: BaseException | None) -> Answer:

@@ -244,6 +244,17 @@ def test_a_field_of_the_output_without_a_default_cannot_be_left_out(path: str) -
     assert registered(redacting(approval_input=(path,)))
 
 
+def test_a_field_must_have_a_default_in_every_variant_of_a_union() -> None:
+    class Lax(BaseModel):
+        secret: str = ""
+
+    class Firm(BaseModel):
+        secret: str
+
+    with pytest.raises(RegistryError, match="a field without a default"):
+        registered(redacting(output=("secret",), type_=Lax | Firm))
+
+
 def test_g10_a_path_is_refused_where_the_model_writes_itself_under_other_names() -> None:
     class Renaming(BaseModel):
         secret: str = ""

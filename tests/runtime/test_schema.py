@@ -1,6 +1,7 @@
 """Validation, writing and hashing of inputs and outputs: what one side writes, the other reads."""
 
 import json
+import math
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
@@ -10,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from temperance.runtime.canonical import hash_bytes
 from temperance.runtime.schema import MOST_PROBLEMS, Schema, problems_of
@@ -284,3 +285,43 @@ def test_a_path_of_any_depth_is_short() -> None:
     found = problems(dict[str, dict[str, int]], json.dumps({"k" * 500: {"l" * 500: "x"}}))
 
     assert len(found[0]["path"]) < 200
+
+
+class Measured(BaseModel):
+    value: float | None = None
+    more: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class MeasuredAsText(BaseModel):
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    value: float | None = None
+    other: int | None = None
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_json_does_not_have_is_never_written_as_null(number: float) -> None:
+    """Pydantic writes null, which an optional field reads back without a word."""
+    values = [Measured(value=number), Measured(more={"deep": [{"n": number}]})]
+    for value in values:
+        with pytest.raises(ValueError, match="no JSON form"):
+            Schema(Measured).to_json(value)
+        with pytest.raises(ValueError, match="JSON"):
+            Schema(Measured).canonical(value)
+
+    text = MeasuredAsText(value=number)
+    assert str(Schema(MeasuredAsText).read(Schema(MeasuredAsText).to_json(text))) == str(text)
+
+
+def test_g10_what_is_wrong_with_an_output_does_not_name_the_keys_of_its_mappings() -> None:
+    """A path has the words of the type; whatever else a handler's output holds is not shown."""
+    schema = Schema(dict[str, Aliased])
+    with pytest.raises(ValidationError) as raised:
+        schema.read(b'{"sk-12345": {"orderId": 5}}')
+
+    assert paths(problems_of(raised.value)) == ["sk-12345.orderId"]
+    assert paths(problems_of(raised.value, schema.traits.names)) == ["*.orderId"]
+
+
+def paths(found: list[Any]) -> list[str]:
+    return [problem["path"] for problem in found]

@@ -5,11 +5,31 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    Secret,
+    SecretBytes,
+    SecretStr,
+    TypeAdapter,
+    field_serializer,
+)
 from typing_extensions import TypedDict
 
 from temperance.runtime.traits import Traits, traits_of
-from tests.runtime.models import Excluding, Lenient, Node, Open, Payment, Sets, Strict, WordSet
+from tests.runtime.models import (
+    Aliased,
+    Excluding,
+    Lenient,
+    Node,
+    Open,
+    Payment,
+    Sets,
+    Strict,
+    WordSet,
+)
 
 
 class Awkward(BaseModel):
@@ -82,3 +102,30 @@ def test_fields_that_are_not_written_are_found_with_whether_they_have_a_default(
     assert of(Plain).excluded == (("hidden", True),)
     assert of(Maybe).excluded == (("maybe", True),)
     assert of(Strict).excluded == ()
+
+
+class Revealing(BaseModel):
+    """Writes its secret itself."""
+
+    secret: SecretStr
+
+    @field_serializer("secret", when_used="json")
+    def reveal(self, secret: SecretStr) -> str:
+        return secret.get_secret_value()
+
+
+@pytest.mark.parametrize("type_", [SecretStr, list[SecretBytes | None], dict[str, Secret[int]]])
+def test_g3_what_is_written_as_asterisks_is_found(type_: Any) -> None:
+    """An approval binds what is written: two different secrets would be the same input."""
+    assert of(type_).masked
+
+
+@pytest.mark.parametrize("type_", [Revealing, Strict, Any])
+def test_a_secret_that_its_type_writes_is_none_of_the_librarys_business(type_: Any) -> None:
+    assert not of(type_).masked
+
+
+def test_the_words_of_a_path_are_names_aliases_and_tags() -> None:
+    assert {"means", "card", "kind"} <= of(Payment).names
+    assert {"order_id", "orderId"} <= of(Aliased).names
+    assert "name" not in of(dict[str, int]).names
