@@ -68,6 +68,11 @@ class GovernedInbound(WorkflowInboundInterceptor):
         except CapabilityError as error:
             _fail(error)
 
+    def handle_update_validator(self, input: HandleUpdateInput) -> None:
+        """Validates an update with the run's `GovernedRun`."""
+        CURRENT.set(self.governed)
+        super().handle_update_validator(input)
+
     async def handle_update_handler(self, input: HandleUpdateInput) -> Any:
         """Handles an update with the run's `GovernedRun`."""
         CURRENT.set(self.governed)
