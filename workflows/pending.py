@@ -58,8 +58,8 @@ class Pending:
 class Approvals:
     """The approvals of a run, by what was asked and by id."""
 
-    by_request: dict[Asked, Pending] = field(default_factory=dict)
-    by_id: dict[str, Pending] = field(default_factory=dict)
+    by_request: dict[Asked, Pending] = field(default_factory=dict[Asked, Pending])
+    by_id: dict[str, Pending] = field(default_factory=dict[str, Pending])
 
     def open(self, key: Asked) -> Pending | None:
         """The approval of an identical request that is not decided yet."""

@@ -1,0 +1,362 @@
+"""Approvals from outside: list, show, decide, withdraw, against any server (G3, DESIGN section 7).
+
+The command line and the web inbox do nothing else. Who the approver is, is the caller's to
+establish: this module passes it on, and the approval itself judges whether it may decide.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal, cast
+from uuid import uuid5
+
+from pydantic import JsonValue
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+
+from temperance.runtime.actor import Actor
+from temperance.runtime.approval import (
+    ApprovalRecord,
+    CancelInput,
+    DecisionInput,
+    DecisionSource,
+)
+from temperance.runtime.canonical import canonical_json
+from temperance.runtime.envelope import ExecutionResult, Failed, read_envelope
+from temperance.runtime.error import CODES, CapabilityError, ErrorCode
+from temperance.runtime.identity import BUSINESS_NAMESPACE
+from temperance.runtime.names import (
+    APPROVAL_WORKFLOW,
+    CANCEL_UPDATE,
+    DECIDE_UPDATE,
+    RECORD_QUERY,
+)
+from temperance.workflows.approval_options import MEMO
+
+ANSWER_TIMEOUT: Final = timedelta(seconds=20)
+"""How long a decision waits for a worker before it says that none answered."""
+
+BUSY_PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds between tries while the server takes no further update: 10 may be in flight."""
+
+Which = Literal["pending", "closed", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSummary:
+    """An approval as it is listed, without asking it.
+
+    Args:
+        id: Its workflow id.
+        execution_id: The execution it authorizes.
+        capability: What is to be run.
+        actor: Who asked, as ``kind:id``.
+        risk: As declared.
+        side_effect: As declared.
+        types: Who may decide.
+        requested_at: UTC.
+        expires_at: UTC.
+        open: Whether it is still running: waiting for a decision, or executing.
+    """
+
+    id: str
+    execution_id: str
+    capability: str
+    actor: str
+    risk: str
+    side_effect: str
+    types: tuple[str, ...]
+    requested_at: datetime
+    expires_at: datetime
+    open: bool
+
+
+class Approvals:
+    """The approvals of a namespace.
+
+    Args:
+        client: A connected client that knows pydantic: one with the `TemperancePlugin`, or any with
+            ``data_converter=temporalio.contrib.pydantic.pydantic_data_converter``.
+        timeout: How long a call waits for a worker.
+    """
+
+    def __init__(self, client: Client, *, timeout: timedelta = ANSWER_TIMEOUT) -> None:
+        self._client = client
+        self._timeout = timeout
+
+    async def list(
+        self,
+        which: Which = "pending",
+        *,
+        capability: str | None = None,
+        actor: str | None = None,
+        older_than: timedelta | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[ApprovalSummary]:
+        """Lists approvals, newest first, page by page; no worker is needed.
+
+        Args:
+            which: Those that are open, those that are closed, or all.
+            capability: Only of this capability.
+            actor: Only asked for by this ``kind:id``.
+            older_than: Only requested at least so long ago.
+            limit: At most so many.
+
+        Yields:
+            One summary each.
+
+        Raises:
+            temporalio.service.RPCError: The server cannot be reached, or refuses.
+        """
+        before = None if older_than is None else datetime.now(UTC) - older_than
+        given = 0
+        async for execution in self._client.list_workflows(_query(which, before)):
+            if limit is not None and given >= limit:
+                return
+            summary = await _summary(execution)
+            if summary is None or (capability is not None and summary.capability != capability):
+                continue
+            if actor is not None and summary.actor != actor:
+                continue
+            given += 1
+            yield summary
+
+    async def show(self, approval: str) -> ApprovalRecord:
+        """The record of one approval; a worker answers.
+
+        Raises:
+            CapabilityError: CAPABILITY_NOT_FOUND where there is no such approval, TIMEOUT where no
+                worker answered.
+        """
+        handle = self._handle(approval)
+        try:
+            async with asyncio.timeout(self._timeout.total_seconds()):
+                record: ApprovalRecord = await handle.query(
+                    RECORD_QUERY, result_type=ApprovalRecord
+                )
+        except TimeoutError:
+            raise _unanswered() from None
+        except WorkflowQueryFailedError:
+            raise _unknown() from None
+        except RPCError as error:
+            raise _of_rpc(error) from None
+        return record
+
+    async def approve(
+        self,
+        approval: str,
+        *,
+        approver: Actor,
+        comment: str | None = None,
+        source: DecisionSource = "api",
+    ) -> ApprovalRecord:
+        """Approves: the execution is run, once.
+
+        A decision has an id of its own, made of approval, approver and verdict: sent again,
+        because a call timed out, it is one decision and gets the same answer.
+
+        Args:
+            approval: Its id.
+            approver: Who decides.
+            comment: Kept in the record and the audit.
+            source: Through which door.
+
+        Returns:
+            The record.
+
+        Raises:
+            CapabilityError: The decision does not count, and why: APPROVAL_CONSUMED,
+                APPROVAL_REJECTED, APPROVAL_EXPIRED, APPROVAL_CANCELLED, APPROVAL_SELF_APPROVAL,
+                FORBIDDEN, INPUT_INVALID, CAPABILITY_NOT_FOUND; TIMEOUT where no worker answered,
+                and the decision may still count.
+        """
+        return await self._decide(approval, True, approver, comment, source)
+
+    async def reject(
+        self,
+        approval: str,
+        *,
+        approver: Actor,
+        comment: str | None = None,
+        source: DecisionSource = "api",
+    ) -> ApprovalRecord:
+        """Rejects: nothing is run. See `approve`."""
+        return await self._decide(approval, False, approver, comment, source)
+
+    async def cancel(
+        self,
+        approval: str,
+        *,
+        by: Actor,
+        comment: str | None = None,
+        source: DecisionSource = "api",
+    ) -> ApprovalRecord:
+        """Withdraws the request; the requester may do so too. See `approve`."""
+        sent = CancelInput(by=_person(by), comment=comment, source=source)
+        return await self._update(
+            approval, CANCEL_UPDATE, sent, _update_id(approval, str(by), "cancel")
+        )
+
+    async def outcome(self, approval: str) -> ExecutionResult[object]:
+        """Waits until the approval is closed and gives the envelope, its output JSON-like.
+
+        Raises:
+            CapabilityError: CAPABILITY_NOT_FOUND where there is no such approval;
+                APPROVAL_CANCELLED where it was ended from outside.
+        """
+        handle = self._handle(approval)
+        try:
+            value: RawValue = await handle.result()
+        except WorkflowFailureError:
+            raise CapabilityError("APPROVAL_CANCELLED") from None
+        except RPCError as error:
+            raise _of_rpc(error) from None
+        envelope = read_envelope(value.payload.data)
+        if envelope is None:
+            raise CapabilityError("OUTPUT_INVALID")
+        return envelope
+
+    async def _decide(
+        self,
+        approval: str,
+        approved: bool,
+        approver: Actor,
+        comment: str | None,
+        source: DecisionSource,
+    ) -> ApprovalRecord:
+        sent = DecisionInput(
+            approved=approved, approver=_person(approver), comment=comment, source=source
+        )
+        id_ = _update_id(approval, str(approver), "approve" if approved else "reject")
+        return await self._update(approval, DECIDE_UPDATE, sent, id_)
+
+    async def _update(
+        self, approval: str, update: str, sent: DecisionInput | CancelInput, id_: str
+    ) -> ApprovalRecord:
+        handle = self._handle(approval)
+        for pause in (*BUSY_PAUSES, None):
+            try:
+                async with asyncio.timeout(self._timeout.total_seconds()):
+                    record: ApprovalRecord = await handle.execute_update(
+                        update, sent, id=id_, result_type=ApprovalRecord
+                    )
+            except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError):
+                raise _unanswered() from None
+            except WorkflowUpdateFailedError as error:
+                raise _refusal(error) from None
+            except RPCError as error:
+                if error.status == RPCStatusCode.RESOURCE_EXHAUSTED and pause is not None:
+                    await asyncio.sleep(pause)
+                    continue
+                raise await self._closed(handle, error) from None
+            return record
+        raise _unanswered()
+
+    async def _closed(
+        self, handle: "WorkflowHandle[object, RawValue]", error: RPCError
+    ) -> CapabilityError:
+        """Why a closed approval takes no decision: the same as its validator would say."""
+        if error.status not in _GONE:
+            return _of_rpc(error)
+        try:
+            value = await handle.result()
+        except WorkflowFailureError:
+            return CapabilityError("APPROVAL_CANCELLED")
+        except RPCError as other:
+            return _of_rpc(other)
+        envelope = read_envelope(value.payload.data)
+        if isinstance(envelope, Failed) and envelope.code in _ENDS:
+            return CapabilityError(envelope.code)
+        return CapabilityError("APPROVAL_CONSUMED")
+
+    def _handle(self, approval: str) -> "WorkflowHandle[object, RawValue]":
+        if not approval.startswith("approval-"):
+            raise _unknown()
+        return cast(
+            "WorkflowHandle[object, RawValue]",
+            self._client.get_workflow_handle(approval, result_type=RawValue),
+        )
+
+
+_GONE: Final = (
+    RPCStatusCode.NOT_FOUND,
+    RPCStatusCode.ABORTED,
+    RPCStatusCode.FAILED_PRECONDITION,
+)
+_ENDS: Final = ("APPROVAL_REJECTED", "APPROVAL_EXPIRED", "APPROVAL_CANCELLED")
+
+
+def _query(which: Which, before: datetime | None) -> str:
+    parts = [f"WorkflowType = '{APPROVAL_WORKFLOW}'"]
+    if which == "pending":
+        parts.append("ExecutionStatus = 'Running'")
+    elif which == "closed":
+        parts.append("ExecutionStatus != 'Running'")
+    if before is not None:
+        parts.append(f"StartTime <= '{before.strftime('%Y-%m-%dT%H:%M:%S.%fZ')}'")
+    return " AND ".join(parts)
+
+
+async def _summary(execution: WorkflowExecution) -> ApprovalSummary | None:
+    memo = cast(Mapping[str, object], await execution.memo()).get(MEMO)
+    if not isinstance(memo, Mapping):
+        return None
+    shown = cast(Mapping[str, object], memo)
+    types = shown.get("types")
+    return ApprovalSummary(
+        id=execution.id,
+        execution_id=str(shown.get("execution_id")),
+        capability=str(shown.get("capability")),
+        actor=str(shown.get("actor")),
+        risk=str(shown.get("risk")),
+        side_effect=str(shown.get("side_effect")),
+        types=tuple(str(entry) for entry in cast(list[object], types or [])),
+        requested_at=execution.start_time,
+        expires_at=datetime.fromisoformat(str(shown.get("expires_at"))),
+        open=execution.close_time is None,
+    )
+
+
+def _person(actor: Actor) -> dict[str, JsonValue]:
+    return {"kind": actor.kind, "id": actor.id, "attributes": actor.attributes}
+
+
+def _update_id(approval: str, who: str, verdict: str) -> str:
+    return str(uuid5(BUSINESS_NAMESPACE, canonical_json([approval, who, verdict]).decode()))
+
+
+def _refusal(error: WorkflowUpdateFailedError) -> CapabilityError:
+    cause = error.cause
+    if isinstance(cause, ApplicationError) and cause.type in CODES:
+        return CapabilityError(cast(ErrorCode, cause.type), cause.message, stage="approval")
+    return CapabilityError("INTERNAL_ERROR", stage="approval", retryable=False)
+
+
+def _of_rpc(error: RPCError) -> CapabilityError:
+    if error.status == RPCStatusCode.NOT_FOUND:
+        return _unknown()
+    return CapabilityError("INTERNAL_ERROR", "The server refused the call.", stage="approval")
+
+
+def _unknown() -> CapabilityError:
+    return CapabilityError("CAPABILITY_NOT_FOUND", "There is no such approval.", stage="approval")
+
+
+def _unanswered() -> CapabilityError:
+    return CapabilityError(
+        "TIMEOUT",
+        "No worker answered in time. A decision that was sent may still count; sending it again "
+        "does not make it count twice.",
+        stage="approval",
+    )
