@@ -3,7 +3,6 @@
 Deterministic: it schedules, waits and reads. Everything that decides runs in the activity.
 """
 
-import asyncio
 from typing import Any, TypeVar, overload
 
 from temporalio import workflow
@@ -18,10 +17,12 @@ from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
+from .cancellation import Cancellations, deliver_cancellation
 from .options import derive_options, summary_of
 from .raw_input import raw_input, refusal
-from .reading import Answer, Asked, read_failure, read_result
-from .run import GovernedRun, current_run
+from .reading import Answer, Asked, read_result
+from .reading_failure import read_failure
+from .run import current_run
 from .steps import Step
 from .unseen import record_unseen
 
@@ -116,7 +117,8 @@ class Invoker:
             asyncio.CancelledError: The calling task was cancelled.
         """
         run = current_run()
-        await _deliver_cancellation(run)
+        await deliver_cancellation(run)
+        cancellations = Cancellations(run)
         name = id_asked_for(capability)
         by_id = not isinstance(capability, Capability)
         known: Capability[Any, Any] | None = (
@@ -138,11 +140,10 @@ class Invoker:
         context = ask.to_json()
         unsendable = refusal(raw, context, run.app.payload_limit)
         if unsendable is not None:
-            return await _refuse(name, ask, taken, unsendable)
+            return await _refuse(name, ask, taken, unsendable, cancellations)
         if known is None:
-            return await _refuse(
-                name, ask, taken, CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
-            )
+            unknown = CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
+            return await _refuse(name, ask, taken, unknown, cancellations)
         asked = Asked(
             known,
             _execution_id(taken.id),
@@ -150,41 +151,35 @@ class Invoker:
             decode=not by_id,
         )
         await run.outbox.room(len(raw.json) + len(context))
-        answer, cancelled = await self._execute(asked, raw.json, context, taken)
-        envelope = answer.envelope
-        if not answer.seen:
-            envelope = await record_unseen(ask, taken.id, answer)
-        if cancelled:
-            _hand_on_cancellation(run)
-        return envelope
-
-    async def _execute(
-        self, asked: Asked, raw: bytes, context: bytes, step: Step
-    ) -> tuple[Answer, bool]:
         handle = workflow.start_activity(
-            asked.capability.id,
-            args=[_raw(raw), _raw(context)],
-            activity_id=step.id,
+            known.id,
+            args=[_raw(raw.json), _raw(context)],
+            activity_id=taken.id,
             task_queue=self._task_queue,
             result_type=RawValue,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-            summary=summary_of(asked.capability, self._actor),
-            **derive_options(asked.capability),
+            summary=summary_of(known, self._actor),
+            **derive_options(known),
         )
-        cancelled = False
-        while True:
-            try:
-                value: RawValue = await asyncio.shield(handle)
-                return Answer(read_result(asked, value)), cancelled
-            except asyncio.CancelledError:
-                if handle.cancelled():
-                    return read_failure(asked, CancelledError()), cancelled
-                cancelled = True
-                await _let_finish(handle)
-                if not handle.done():
-                    handle.cancel()
-            except ActivityError as error:
-                return read_failure(asked, error), cancelled
+        await cancellations.until_done(handle, stop=True)
+        answer = _read(asked, handle)
+        envelope = answer.envelope
+        if not answer.seen:
+            envelope = await record_unseen(ask, taken.id, answer, cancellations)
+        cancellations.hand_on()
+        return envelope
+
+
+def _read(asked: Asked, handle: workflow.ActivityHandle[RawValue]) -> Answer:
+    """What a finished activity comes to."""
+    if handle.cancelled():
+        return read_failure(asked, CancelledError())
+    failure = handle.exception()
+    if failure is None:
+        return Answer(read_result(asked, handle.result()))
+    if isinstance(failure, ActivityError):
+        return read_failure(asked, failure)
+    raise failure
 
 
 def _raw(data: bytes) -> RawValue:
@@ -198,7 +193,9 @@ def _execution_id(step_id: str) -> str:
     )
 
 
-async def _refuse(name: str, ask: Ask, step: Step, error: CapabilityError) -> Failed:
+async def _refuse(
+    name: str, ask: Ask, step: Step, error: CapabilityError, cancellations: Cancellations
+) -> Failed:
     """Ends an execution that nothing was scheduled for, and has it recorded."""
     envelope = Failed(
         execution_id=_execution_id(step.id),
@@ -207,42 +204,6 @@ async def _refuse(name: str, ask: Ask, step: Step, error: CapabilityError) -> Fa
         error=error.public(),
     )
     answer = Answer(envelope, seen=False, requested=False)
-    recorded = await record_unseen(ask, step.id, answer, reason=error.audit_reason)
+    recorded = await record_unseen(ask, step.id, answer, cancellations, reason=error.audit_reason)
+    cancellations.hand_on()
     return recorded if isinstance(recorded, Failed) else envelope
-
-
-async def _let_finish(handle: "workflow.ActivityHandle[Any]") -> None:
-    """Lets a result that has already arrived win over the cancellation that came with it.
-
-    Both may be in one workflow task. The SDK would drop the result if the handle were cancelled
-    before it has run; a few turns of the loop let it run.
-    """
-    for _ in range(4):
-        if handle.done():
-            return
-        await asyncio.sleep(0)
-
-
-def _hand_on_cancellation(run: GovernedRun) -> None:
-    """Sees to it that a cancellation which arrived during an execution is not lost.
-
-    Raises:
-        asyncio.CancelledError: Only the calling task was cancelled, by asyncio's own means, which
-            expect the exception.
-    """
-    task = asyncio.current_task()
-    if task is None:
-        return
-    if workflow.cancellation_reason() is None:
-        raise asyncio.CancelledError
-    task.uncancel()
-    task.cancel()
-    run.cancelled.add(task)
-
-
-async def _deliver_cancellation(run: GovernedRun) -> None:
-    """The next ``await`` after a cancellation is here: nothing new is started before it is told."""
-    task = asyncio.current_task()
-    if task is not None and task in run.cancelled:
-        run.cancelled.discard(task)
-        await asyncio.sleep(0)
