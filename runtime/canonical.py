@@ -12,7 +12,7 @@ import math
 from typing import Final, cast
 
 from pydantic import BaseModel, RootModel
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json, to_jsonable_python
 
 from .shape import is_array, is_mapping, is_object, is_row, is_set
 
@@ -75,6 +75,21 @@ def is_finite(value: object) -> bool:
     if dataclasses.is_dataclass(value):
         return all(is_finite(getattr(value, f.name, None)) for f in dataclasses.fields(value))
     return True
+
+
+def json_of(value: object) -> bytes:
+    """Writes a value as it describes itself, by field names: no type says what it should be.
+
+    Raises:
+        ValueError: It cannot be written as JSON.
+    """
+    if not is_finite(value):
+        # Pydantic would write null, and where null is allowed nobody would notice.
+        raise ValueError("a number that is infinite, or is none, has no JSON form")
+    try:
+        return to_json(value, by_alias=False, round_trip=True)
+    except Exception as error:
+        raise ValueError(f"{type(value).__name__} cannot be written as JSON") from error
 
 
 def sort_sets(value: object, plain: object) -> object:
