@@ -159,7 +159,7 @@ class Invoker:
             result_type=RawValue,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=summary_of(known, self._actor),
-            **derive_options(known),
+            **derive_options(known, rerun=_follows_another_run()),
         )
         await cancellations.until_done(handle, stop=True)
         answer = _read(asked, handle)
@@ -184,6 +184,11 @@ def _read(asked: Asked, handle: workflow.ActivityHandle[RawValue]) -> Answer:
 
 def _raw(data: bytes) -> RawValue:
     return RawValue(Payload(metadata=_JSON, data=data))
+
+
+def _follows_another_run() -> bool:
+    info = workflow.info()
+    return info.attempt > 1 or info.run_id != info.original_execution_run_id
 
 
 def _execution_id(step_id: str) -> str:
