@@ -26,7 +26,7 @@ from tests.guarantees.retries.orders import Order, Receipt
 
 SHORT = timedelta(milliseconds=300)
 SOON = timedelta(milliseconds=10)
-BUSY_FOR = timedelta(seconds=1)
+BUSY_FOR = timedelta(milliseconds=600)
 MAY_DIE = "LEDGER_WORKER_MAY_DIE"
 
 

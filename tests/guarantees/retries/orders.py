@@ -10,7 +10,7 @@ Act = Literal["return", "raise", "refuse", "busy", "hang", "wait", "die", "stop"
     return   gives its output
     raise    an exception that nobody declared
     refuse   a declared error that is final
-    busy     a declared error that asks to be tried again a second later
+    busy     a declared error that asks to be tried again after a delay of its own
     hang     waits until its deadline strikes
     wait     waits for the test to open the gate of its case
     die      kills its own process
