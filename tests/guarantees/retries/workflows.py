@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
@@ -80,7 +80,7 @@ class ForeignEnd(BaseModel):
     type: str | None = None
     non_retryable: bool | None = None
     retry_state: str | None = None
-    details: object = None
+    details: dict[str, JsonValue] = {}
 
 
 @workflow.defn
