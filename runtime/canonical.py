@@ -7,21 +7,19 @@ change it, and any change of a value does.
 
 import dataclasses
 import hashlib
-import json
 import math
 from typing import Final, cast
 
 from pydantic import BaseModel, RootModel
 from pydantic_core import to_json, to_jsonable_python
 
+from .encoder import json_encoder
 from .shape import is_array, is_mapping, is_object, is_row, is_set
 
 HASH_LENGTH: Final = 64
 """Characters of a hash: SHA-256 in lower-case hexadecimal."""
 
-_encode = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-).encode
+_encode = json_encoder(sort_keys=True, allow_nan=False)
 
 
 def canonical_json(value: object) -> bytes:

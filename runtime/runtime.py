@@ -7,7 +7,6 @@ rules. What it cannot give is durability: when the process dies, the execution d
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar, overload
-from uuid import uuid4
 
 from .actor import Actor
 from .app import App
@@ -17,7 +16,7 @@ from .capability import Capability, id_asked_for
 from .describe import Discovery, describe
 from .envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, Failed
 from .error import CapabilityError
-from .identity import check_identifier
+from .identity import check_identifier, random_id
 from .names import Effect, Surface
 from .retry import SINGLE_ATTEMPT
 from .trail import record_discovery
@@ -100,7 +99,7 @@ class Runtime:
             check_identifier("request_id", request_id)
         if correlation_id is not None:
             check_identifier("correlation_id", correlation_id)
-        execution_id = request_id or str(uuid4())
+        execution_id = request_id or random_id()
         known = self.app.governance.registry.get(name)
         plan = SINGLE_ATTEMPT if known is None else known.plan
         errors: tuple[str, ...] = ()
