@@ -27,8 +27,8 @@ class Size(IntEnum):
     LARGE = 3
 
 
-def standard(**options: bool) -> Callable[[object], str]:
-    return json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, **options).encode
+def standard(*, sort_keys: bool = False) -> Callable[[object], str]:
+    return json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, sort_keys=sort_keys).encode
 
 
 @settings(max_examples=100)
