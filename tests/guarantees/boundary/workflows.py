@@ -84,3 +84,15 @@ class Upgrading:
     @workflow.run
     async def run(self, queue: str) -> Answer:
         return answer_of(await Invoker(actor=ADA, task_queue=queue).invoke(send_tracked, Order()))
+
+
+@workflow.defn
+class Unwrapping:
+    """Fails with what it was answered."""
+
+    @workflow.run
+    async def run(self, question: Question) -> Any:  # the output of any capability
+        envelope = await Invoker(actor=ADA, surface="agent").invoke(
+            question.capability, question.text
+        )
+        return envelope.unwrap()
