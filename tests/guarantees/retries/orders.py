@@ -21,7 +21,7 @@ Act = Literal["return", "raise", "refuse", "busy", "hang", "wait", "die", "stop"
 class Order(BaseModel):
     """The input of every capability here. `acts` has one act an attempt; the last one repeats."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, strict=True)
 
     case: str
     acts: tuple[Act, ...]
