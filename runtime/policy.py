@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any, Final, Literal
 
 from .decision import Allow, Decision, Deny, Hide, RequireApproval
-from .error import CapabilityError, Stage
+from .error import MOST_MESSAGE, MOST_REASON, CapabilityError, Stage
 from .request import Request
 
 Phase = Literal["discovery", "invocation", "execution"]
@@ -155,10 +155,10 @@ def _cancellations() -> int:
 
 
 def merge(demands: Sequence[RequireApproval]) -> ApprovalDemand:
-    """All reasons, all types, the least expiry."""
+    """All reasons, all types, the least expiry; texts that are too long to travel are cut."""
     return ApprovalDemand(
-        reasons=tuple(dict.fromkeys(demand.reason for demand in demands)),
-        types=tuple(dict.fromkeys(demand.type for demand in demands if demand.type)),
+        reasons=tuple(dict.fromkeys(demand.reason[:MOST_MESSAGE] for demand in demands)),
+        types=tuple(dict.fromkeys(demand.type[:MOST_REASON] for demand in demands if demand.type)),
         expires_in=min(demand.expires_in for demand in demands),
     )
 

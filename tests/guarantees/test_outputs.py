@@ -12,6 +12,7 @@ from tests.guarantees.boundary.ledger import Ledger
 from tests.guarantees.boundary.new_build import renewed
 from tests.guarantees.boundary.parcels import LARGE, SECRET, office
 from tests.guarantees.boundary.serving import served
+from tests.guarantees.boundary.verbose import verbose
 from tests.guarantees.boundary.workflows import ADA, Asking, Measuring, Question, Upgrading
 from tests.support.history import event_names, history_events
 
@@ -148,3 +149,42 @@ async def test_an_output_of_another_build_is_an_answer_and_no_stuck_workflow_tas
     ]
     assert "WORKFLOW_TASK_FAILED" not in names
     assert ledger.lines() == ["good"]
+
+
+@pytest.mark.parametrize(
+    "how", ["reason", "message", "details", "wrong reason", "wrong message", "all"]
+)
+async def test_an_error_that_says_too_much_is_cut_and_still_reported(
+    how: str, embedded: EmbeddedServer, task_queue: str, ledger: Ledger
+) -> None:
+    """An error of 3 MB keeps its code and effect; one that is put together wrongly, its effect."""
+    app = verbose(ledger, MemorySink())
+    asked = Question(capability="verbose.handler", text=json.dumps({"how": how}))
+    async with served(embedded, app, task_queue, Asking) as client:
+        (in_workflow,) = await client.execute_workflow(
+            Asking.run, [asked], id=task_queue, task_queue=task_queue
+        )
+    envelope = await Runtime(app).invoke(asked.capability, asked.text, actor=ADA, surface="agent")
+    for answer in (in_workflow, answer_of(envelope)):
+        code = "FORBIDDEN" if how == "all" else "EXECUTION_FAILED"
+        assert said(answer) == ("failed", "possible", 1, code, False)
+        assert len(json.dumps(answer)) < 100_000
+    assert ledger.lines() == [how, how]
+
+
+async def test_a_policy_that_says_too_much_is_cut_and_still_heard(
+    embedded: EmbeddedServer, task_queue: str, ledger: Ledger
+) -> None:
+    """A denial and a demand for approval of 3 MB each: both are answers, and nothing is run."""
+    sink = MemorySink()
+    names = "verbose.denied", "verbose.asked"
+    questions = [Question(capability=name, text='{"how": ""}') for name in names]
+    async with served(embedded, verbose(ledger, sink), task_queue, Asking) as client:
+        denied, asked = await client.execute_workflow(
+            Asking.run, questions, id=task_queue, task_queue=task_queue
+        )
+    assert said(denied) == ("failed", "none", 1, "POLICY_DENIED", False)
+    assert (asked["status"], asked["effect"]) == ("approval_required", "none")
+    assert len(json.dumps([denied, asked])) < 20_000
+    assert all(len(event.model_dump_json()) < 20_000 for event in sink.events)
+    assert not ledger.lines()
