@@ -73,7 +73,7 @@ class Handling:
         Returns:
             How it ended; a cancellation from outside is reported, not raised.
         """
-        loop = asyncio.get_running_loop()
+        loop = self._watch.task.get_loop()
         timeout = self._request.capability.timeout
         end = loop.time() + timeout.total_seconds()
         self._timer = loop.call_at(end, self._strike)
@@ -160,7 +160,7 @@ class Handling:
         self._strikes += 1
         self._stop()
         self._watch.task.cancel()
-        loop = asyncio.get_running_loop()
+        loop = self._watch.task.get_loop()
         patience = patience_after(self._request.capability.timeout)
         self._timer = loop.call_later(patience.total_seconds(), self._strike)
 

@@ -19,6 +19,7 @@ from .error import CapabilityError
 from .identity import check_identifier, random_id
 from .names import Effect, Surface
 from .retry import SINGLE_ATTEMPT
+from .watch import Watch
 from .trail import record_discovery
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
@@ -105,8 +106,6 @@ class Runtime:
         errors: tuple[str, ...] = ()
         effect: Effect = "none"
         attempt = 1
-        task = asyncio.current_task()
-        before = task.cancelling() if task is not None else 0
         while True:
             call = Call(
                 capability_id=name,
@@ -119,8 +118,9 @@ class Runtime:
                 earlier_effect=effect,
                 correlation_id=correlation_id,
             )
-            outcome = await run_attempt(self.app, call)
-            if task is not None and task.cancelling() > before:
+            watch = Watch(call)
+            outcome = await run_attempt(self.app, call, watch)
+            if watch.cancelled:
                 raise asyncio.CancelledError
             if not isinstance(outcome, Broke) or not outcome.retries or plan.retry is None:
                 return envelope_of(call, outcome)
