@@ -33,7 +33,9 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
         The envelope, with the effect that the failure allows to conclude.
     """
     state: RetryState | None = None
+    unstarted = False
     if isinstance(failure, ActivityError):
+        unstarted = not failure.started_event_id
         state, failure = failure.retry_state, failure.cause
     if isinstance(failure, ApplicationError):
         return _application(asked, failure, state)
@@ -41,8 +43,10 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
         return _timeout(asked, failure, state)
     if isinstance(failure, CancelledError) or failure is None:
         # A running attempt reports its cancellation itself; the server cancels what has not
-        # started, or what waits between two attempts, and does not say which.
-        retried = asked.capability.plan.maximum_attempts > 1
+        # started, or what waits between two attempts, and does not say which: it gives both the
+        # same detail. What was never sent to the server is cancelled without one.
+        unsent = unstarted and failure is not None and not failure.details
+        retried = asked.capability.plan.maximum_attempts > 1 and not unsent
         effect: Effect = "possible" if retried else "none"
         return _cancelled(asked, 1 if retried else 0, (), effect, requested=False)
     return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)

@@ -13,7 +13,9 @@ from temperance.runtime.app import no_context
 from temperance.runtime.sink import Sink
 from tests.guarantees.stopping.scenes import SCENES, Scene
 
-How = Literal["return", "fail", "wait", "gate", "swallow", "raise", "take back", "poll", "shield"]
+How = Literal[
+    "return", "fail", "wait", "gate", "gate then fail", "swallow", "raise", "take back", "poll"
+]
 
 SHORT = timedelta(milliseconds=300)
 AGAIN = Retry(max_retries=2, backoff=timedelta(milliseconds=10))
@@ -36,8 +38,10 @@ async def act(case: Case, ctx: Context[None]) -> Mark:
     how = case.how[min(ctx.attempt, len(case.how)) - 1]
     if how == "fail":
         raise ConnectionError
-    if how == "gate":
+    if how in {"gate", "gate then fail"}:
         await scene.gate.wait()
+        if how == "gate then fail":
+            raise ConnectionError
     elif how != "return":
         await _stopped(scene, how)
     scene.notes.append("returned")

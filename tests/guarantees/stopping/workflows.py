@@ -47,6 +47,7 @@ class Cancelled:
             "timeout": self.timeout,
             "clean up": self.clean_up,
             "task": self.in_task,
+            "at once": self.at_once,
         }
         try:
             await manners[plan.manner](plan)
@@ -136,6 +137,14 @@ class Cancelled:
         await workflow.wait(self.asking)
         self.noted.append(f"task {_end(self.asking[0])}")
 
+    async def at_once(self, plan: Plan) -> None:
+        """Asks, and cancels that in the same workflow task."""
+        task = asyncio.ensure_future(self.ask(plan, plan.cases[0]))
+        await asyncio.sleep(0)
+        task.cancel()
+        await workflow.wait([task])
+        self.noted.append(f"task {_end(task)}")
 
-def _end(task: "asyncio.Task[object]") -> str:
+
+def _end(task: "asyncio.Task[ExecutionResult[Mark]] | asyncio.Task[object]") -> str:
     return "cancelled" if task.cancelled() else "ended"
