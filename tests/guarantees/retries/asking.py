@@ -10,6 +10,7 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
 from temperance import ExecutionResult
+from tests.guarantees.retries.ledger import Ledger
 from tests.guarantees.retries.orders import Act, Order, Receipt
 from tests.guarantees.retries.workflows import Errand, Errands, ForeignCode, Plan
 from tests.support.history import history_events
@@ -53,6 +54,15 @@ async def start(
         # How long the server waits for a worker that died while it ran workflow code.
         task_timeout=timedelta(seconds=1),
     )
+
+
+async def until_entered(ledger: Ledger, case: str, times: int = 1) -> None:
+    """Wait until the handler of a case was entered so many times."""
+
+    async def entered() -> bool:
+        return len(ledger.entries(case)) >= times
+
+    await wait_until(entered)
 
 
 async def until_done(handle: Handle) -> None:

@@ -58,6 +58,7 @@ async def act(order: Order, ctx: Context[Ledger]) -> Receipt:
             _signal_own_process(signal.SIGSTOP)
         case "return":
             pass
+    ctx.app.note_return(order.case, ctx.attempt)
     return Receipt(case=order.case, attempt=ctx.attempt)
 
 

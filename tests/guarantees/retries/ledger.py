@@ -13,6 +13,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS entries (
     case_id TEXT NOT NULL, attempt INTEGER NOT NULL, execution_id TEXT NOT NULL, key TEXT NOT NULL,
     activity_id TEXT, scheduled TEXT, started TEXT, waited REAL, pid INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS returns (case_id TEXT NOT NULL, attempt INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS effects (case_id TEXT NOT NULL, key TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, case_id TEXT NOT NULL);
 """
@@ -66,6 +67,11 @@ class Ledger:
         with self._open() as connection:
             connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
+    def note_return(self, case: str, attempt: int) -> None:
+        """Write that a handler is about to give its output."""
+        with self._open() as connection:
+            connection.execute("INSERT INTO returns VALUES (?, ?)", (case, attempt))
+
     def take_effect(self, case: str, key: str) -> None:
         """An effect that nothing deduplicates."""
         with self._open() as connection:
@@ -93,6 +99,14 @@ class Ledger:
             )
             for row in rows
         ]
+
+    def returns(self, case: str) -> list[int]:
+        """The attempts of a case whose handlers gave an output, in the order in which they did."""
+        with self._open() as connection:
+            found = connection.execute(
+                "SELECT attempt FROM returns WHERE case_id = ? ORDER BY rowid", (case,)
+            )
+            return [int(row[0]) for row in found.fetchall()]
 
     def effects(self, case: str) -> int:
         """How many effects a case had."""

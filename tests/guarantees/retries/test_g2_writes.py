@@ -10,11 +10,17 @@ from temperance import Failed, TemperancePlugin
 from temperance.embedded import EmbeddedServer
 from temperance.runtime.error import ErrorCode
 from tests.conftest import ServerOnFile, StartWorker
-from tests.guarantees.retries.asking import errand, scheduled, start, until_done, worker
+from tests.guarantees.retries.asking import (
+    errand,
+    scheduled,
+    start,
+    until_done,
+    until_entered,
+    worker,
+)
 from tests.guarantees.retries.capabilities import MAY_DIE, app_in
 from tests.guarantees.retries.ledger import Ledger
 from tests.guarantees.retries.orders import Act
-from tests.support.waiting import wait_until
 
 MODULE = "tests.guarantees.retries.worker"
 MAY = {MAY_DIE: "yes"}
@@ -76,11 +82,7 @@ async def test_g2_a_write_that_its_worker_gives_up_at_shutdown_is_not_tried_by_a
     """The handler is interrupted, its effect is possible, and the next worker leaves it alone."""
     async with worker(desk, task_queue):
         handle = await start(desk, task_queue, errand("desk.patient_write", "w", "wait"))
-
-        async def entered() -> bool:
-            return bool(ledger.entries("w"))
-
-        await wait_until(entered)
+        await until_entered(ledger, "w")
     ledger.open_gate("w")
     async with worker(desk, task_queue):
         (envelope,) = await handle.result()
@@ -128,11 +130,7 @@ async def test_g2_a_write_in_flight_while_the_server_is_killed_and_started_again
     client = await server.connect(plugins=[TemperancePlugin(app_in(ledger.folder))])
     async with worker(client, task_queue):
         handle = await start(client, task_queue, errand("desk.patient_write", "w", "wait"))
-
-        async def entered() -> bool:
-            return bool(ledger.entries("w"))
-
-        await wait_until(entered)
+        await until_entered(ledger, "w")
         await server.kill()
         await server.start()
         ledger.open_gate("w")

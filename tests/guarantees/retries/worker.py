@@ -5,6 +5,7 @@ to it while it is suspended in a handler. With `activities` it runs no workflows
 """
 
 import asyncio
+import os
 import signal
 import sys
 from datetime import timedelta
@@ -38,3 +39,6 @@ async def main(host: str, queue: str, folder: str, kind: str = "all") -> None:
 
 if __name__ == "__main__":
     asyncio.run(main(*sys.argv[1:]))
+    # Not through the interpreter's own end: one of the SDK's threads may still ask for it then, and now and
+    # then the process would abort.
+    os._exit(0)
