@@ -19,8 +19,8 @@ from .error import CapabilityError
 from .identity import check_identifier, random_id
 from .names import Effect, Surface
 from .retry import SINGLE_ATTEMPT
-from .watch import Watch
 from .trail import record_discovery
+from .watch import Watch
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output
