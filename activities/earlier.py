@@ -5,7 +5,6 @@ whose worker died, could not: then the pending activity's last failure does.
 """
 
 import logging
-from typing import Final
 
 from temporalio import activity
 from temporalio.api.common.v1 import WorkflowExecution
@@ -14,8 +13,7 @@ from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
 from temporalio.client import Client
 
 from ..runtime.messages import Carry
-
-UNKNOWN: Final = "UNKNOWN"
+from ..runtime.names import UNKNOWN_ERROR
 
 _log = logging.getLogger("temperance.activity")
 
@@ -36,13 +34,16 @@ async def earlier_attempts(info: activity.Info, client: Client) -> Carry:
     if missing <= 0:
         return Carry(told.errors[: info.attempt - 1], told.effect, told.entered)
     last = await _last_failure(info, client)
-    errors = told.errors + (UNKNOWN,) * (missing - 1) + (last,)
-    return Carry(errors, "possible", told.entered)
+    errors = told.errors + (UNKNOWN_ERROR,) * (missing - 1) + (last,)
+    known = Carry(errors, "possible", told.entered)
+    # Told on at once: the server keeps no failure but the last, and this attempt may be lost too.
+    activity.heartbeat(known.details())
+    return known
 
 
 async def _last_failure(info: activity.Info, client: Client) -> str:
     if info.workflow_id is None:
-        return UNKNOWN
+        return UNKNOWN_ERROR
     try:
         described = await client.workflow_service.describe_workflow_execution(
             DescribeWorkflowExecutionRequest(
@@ -54,16 +55,16 @@ async def _last_failure(info: activity.Info, client: Client) -> str:
         )
     except Exception as error:  # noqa: BLE001 - a gap in the record must not fail the attempt
         _log.warning("the attempt before could not be asked about (%s)", type(error).__name__)
-        return UNKNOWN
+        return UNKNOWN_ERROR
     for pending in described.pending_activities:
         if pending.activity_id == info.activity_id and pending.HasField("last_failure"):
             return _code(pending.last_failure)
-    return UNKNOWN
+    return UNKNOWN_ERROR
 
 
 def _code(failure: Failure) -> str:
     if failure.HasField("timeout_failure_info"):
         return "TIMEOUT"
     if failure.HasField("application_failure_info"):
-        return failure.application_failure_info.type or UNKNOWN
-    return UNKNOWN
+        return failure.application_failure_info.type or UNKNOWN_ERROR
+    return UNKNOWN_ERROR

@@ -2,11 +2,13 @@
 
 from typing import Final
 
+from pydantic_core import to_json
 from temporalio import activity
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
 _JSON = (b"json/plain", b"json/protobuf")
+_DECODED_JSON = (dict, list, str, int, float, type(None))
 
 
 def wrap(data: bytes) -> RawValue:
@@ -19,13 +21,14 @@ def unwrap(value: object) -> object:
 
     Args:
         value: A raw value; anything else was decoded already, because foreign code gave another
-            number of arguments, and is passed through.
+            number of arguments. It is written as JSON again, so that it is judged as JSON: a strict
+            model takes a list for a tuple, or text for a date, from JSON only.
 
     Returns:
         ``bytes`` of JSON, or a Python value.
     """
     if not isinstance(value, RawValue):
-        return value
+        return to_json(value) if isinstance(value, _DECODED_JSON) else value
     encoding = value.payload.metadata.get("encoding", b"")
     if encoding in _JSON:
         return value.payload.data

@@ -29,7 +29,8 @@ from temperance.runtime.names import Surface
 from temperance.runtime.request import WorkflowRef
 from temperance.workflows.options import derive_options, summary_of
 from temperance.workflows.raw_input import RawInput, raw_input, refusal
-from temperance.workflows.reading import Asked, read_failure, read_result
+from temperance.workflows.reading import Asked, read_result
+from temperance.workflows.reading_failure import read_failure
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output

@@ -10,6 +10,32 @@ from temperance.runtime.capability import Capability
 from temperance.runtime.names import RECORD_ACTIVITY
 
 
+def problems_of_app(app: App) -> list[str]:
+    """What keeps any worker from serving an application, whatever its client.
+
+    Args:
+        app: The application.
+
+    Returns:
+        One line for each problem: what is wrong, where, and what to do.
+    """
+    problems = [
+        f"{module.__name__}.{name}: capability {value.id} is declared and not in the registry: "
+        "add it, or take the module out of App.modules"
+        for module in app.modules
+        for name, value in vars(module).items()
+        if isinstance(value, Capability) and app.governance.registry.get(value.id) is not value
+    ]
+    problems += [
+        f"App.workflows: {getattr(entry, '__name__', entry)!r} is no workflow class: "
+        "decorate it with @workflow.defn, or take it out"
+        for entry in app.workflows
+        # The SDK keeps the definition on the class and has no public reader for it.
+        if not hasattr(entry, "__temporal_workflow_definition")
+    ]
+    return problems
+
+
 def problems_of_worker(
     app: App, client: Client, activities: Sequence[Callable[..., object]]
 ) -> list[str]:
@@ -23,13 +49,7 @@ def problems_of_worker(
     Returns:
         One line for each problem: what is wrong, where, and what to do.
     """
-    problems = [
-        f"{module.__name__}.{name}: capability {value.id} is declared and not in the registry: "
-        "add it, or take the module out of App.modules"
-        for module in app.modules
-        for name, value in vars(module).items()
-        if isinstance(value, Capability) and app.governance.registry.get(value.id) is not value
-    ]
+    problems = problems_of_app(app)
     taken = {entry.id for entry in app.governance.registry} | {RECORD_ACTIVITY}
     for function in activities:
         name = _name_of(function)

@@ -141,6 +141,11 @@ def _free_port() -> int:
     )
 
 
+def free_port_or(wanted: int) -> int | None:
+    """The wanted port where it is free; else None, for any that is."""
+    return wanted if _is_free(wanted) else None
+
+
 def _require_free(name: str, port: int) -> int:
     if not _is_free(port):
         raise ServerStartFailed(

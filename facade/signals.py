@@ -15,29 +15,26 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 def stop_on_signal(
     stop: asyncio.Event, *, last_words: Callable[[], None] | None = None
 ) -> Generator[None]:
-    """Sets an event when the process gets SIGTERM or SIGINT; the second one ends it at once.
+    """Sets an event when the process gets SIGTERM or SIGINT; a second one ends it at once.
 
     The handlers that were there before are put back at the end. Outside of the main thread, which
     alone may handle signals, nothing is done.
 
     Args:
         stop: Set by the first signal.
-        last_words: Called before the second one ends the process.
+        last_words: Called before a second one ends the process.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop = asyncio.get_running_loop()
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        del frame
-        if not stop.is_set():
-            # Also wakes the loop; what the event wakes runs after the second signal was heeded.
-            loop.call_soon_threadsafe(stop.set)
-            for entry in STOP_SIGNALS:
-                signal.signal(entry, end_at_once)
-            return
-        end_at_once(number, None)
+    def ask_to_stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        for entry in STOP_SIGNALS:
+            signal.signal(entry, end_at_once)
+        # A signal handler may run in the middle of the loop's own work: this also wakes it.
+        loop.call_soon_threadsafe(stop.set)
 
     def end_at_once(number: int, frame: FrameType | None) -> None:
         del frame
@@ -46,7 +43,7 @@ def stop_on_signal(
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    before = {entry: signal.signal(entry, handle) for entry in STOP_SIGNALS}
+    before = {entry: signal.signal(entry, ask_to_stop) for entry in STOP_SIGNALS}
     try:
         yield
     finally:

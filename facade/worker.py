@@ -41,7 +41,6 @@ async def run_worker(
     ready_file: str | os.PathLike[str] | None = None,
     stop: asyncio.Event | None = None,
     signals: bool = True,
-    last_words: Callable[[], None] | None = None,
 ) -> None:
     """Serves an application until it is asked to stop, and returns when it is drained.
 
@@ -58,8 +57,8 @@ async def run_worker(
             (`WorkerReady`), and removed when it begins to stop. One that is there before is
             removed.
         stop: Asks it to stop when set.
-        signals: Whether SIGTERM and SIGINT ask it to stop; in the main thread only.
-        last_words: Called before a second signal ends the process.
+        signals: Whether SIGTERM and SIGINT ask it to stop, and a second one ends the process; in
+            the main thread only.
 
     Raises:
         ConfigurationError: The application cannot be served; lists every reason.
@@ -92,7 +91,7 @@ async def run_worker(
     )
     stop = stop or asyncio.Event()
     if signals:
-        with stop_on_signal(stop, last_words=last_words):
+        with stop_on_signal(stop):
             await _serve(worker, client, stop, ready, file)
     else:
         await _serve(worker, client, stop, ready, file)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from .actor import ANONYMOUS, Actor
 from .app import App
 from .call import Asked, Call
-from .canonical import hash_bytes
+from .canonical import hash_bytes, json_of
 from .capability import Capability
 from .error import CapabilityError
 from .gate import ask, check_grant, demand_of
@@ -103,7 +103,7 @@ def _validate(capability: Capability[Any, Any], raw: object) -> object:
             return schema.from_json(raw)
         if isinstance(raw, BaseModel) or is_dataclass(raw):
             # An instance may have been changed or built without validation: the JSON is judged.
-            return schema.from_json(schema.to_json(raw))
+            return schema.from_json(schema.to_json(raw) if schema.knows(raw) else json_of(raw))
         return schema.from_python(raw)
     except ValidationError as error:
         problems = problems_of(error)

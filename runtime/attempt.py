@@ -33,19 +33,20 @@ _DENIED: Final[frozenset[ErrorCode]] = frozenset(
 )
 
 
-async def run_attempt(app: App, call: Call) -> Outcome:
+async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outcome:
     """Runs one attempt of an execution.
 
     Args:
         app: The application.
         call: The attempt.
+        watch: The attempt's own, where the driver looks at it too.
 
     Returns:
         How it ended. The caller's cancellation is reported, not raised: what it means is the
         driver's to say.
     """
     trail = Trail(app, call)
-    watch = Watch(call)
+    watch = watch or Watch(call)
     handling: Handling | None = None
     effect: Effect = call.earlier_effect
     interruption: Interruption | None = None

@@ -7,7 +7,7 @@ same attempt code with a `Call` and turn its `Outcome` into an envelope or a fai
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -35,9 +35,11 @@ def not_known() -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One attempt as its driver asks for it.
+
+    A tuple, because one is made for every attempt: a frozen dataclass of so many fields takes a
+    microsecond more.
 
     Args:
         capability_id: What is asked for, as it was asked.

@@ -7,21 +7,19 @@ change it, and any change of a value does.
 
 import dataclasses
 import hashlib
-import json
 import math
 from typing import Final, cast
 
 from pydantic import BaseModel, RootModel
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json, to_jsonable_python
 
+from .encoder import json_encoder
 from .shape import is_array, is_mapping, is_object, is_row, is_set
 
 HASH_LENGTH: Final = 64
 """Characters of a hash: SHA-256 in lower-case hexadecimal."""
 
-_encode = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-).encode
+_encode = json_encoder(sort_keys=True, allow_nan=False)
 
 
 def canonical_json(value: object) -> bytes:
@@ -75,6 +73,21 @@ def is_finite(value: object) -> bool:
     if dataclasses.is_dataclass(value):
         return all(is_finite(getattr(value, f.name, None)) for f in dataclasses.fields(value))
     return True
+
+
+def json_of(value: object) -> bytes:
+    """Writes a value as it describes itself, by field names: no type says what it should be.
+
+    Raises:
+        ValueError: It cannot be written as JSON.
+    """
+    if not is_finite(value):
+        # Pydantic would write null, and where null is allowed nobody would notice.
+        raise ValueError("a number that is infinite, or is none, has no JSON form")
+    try:
+        return to_json(value, by_alias=False, round_trip=True)
+    except Exception as error:
+        raise ValueError(f"{type(value).__name__} cannot be written as JSON") from error
 
 
 def sort_sets(value: object, plain: object) -> object:

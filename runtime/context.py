@@ -1,6 +1,5 @@
 """What a handler is given beside its input."""
 
-import threading
 from collections.abc import Callable
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -35,7 +34,7 @@ class Context(Generic[A]):
         self.app = app
         self.request = request
         self.deadline = deadline
-        self._cancelled = threading.Event()
+        self._cancelled = False
         self._told_to_stop = told_to_stop
 
     @property
@@ -45,9 +44,9 @@ class Context(Generic[A]):
         True from the moment of it, also while an ``async`` handler that was told to stop waits for
         the thread that polls this.
         """
-        if not self._cancelled.is_set() and self._told_to_stop is not None and self._told_to_stop():
-            self._cancelled.set()
-        return self._cancelled.is_set()
+        if not self._cancelled and self._told_to_stop is not None and self._told_to_stop():
+            self._cancelled = True
+        return self._cancelled
 
     @property
     def idempotency_key(self) -> str:
@@ -91,4 +90,4 @@ class Context(Generic[A]):
 
     def cancel(self) -> None:
         """Marks this attempt as cancelled; called by the runtime, not by handlers."""
-        self._cancelled.set()
+        self._cancelled = True

@@ -126,6 +126,9 @@ CODES: Final[Mapping[ErrorCode, CodeEntry]] = {
 MOST_MESSAGE: Final = 2_000
 """Characters of a public message; a longer one is cut."""
 
+MOST_REASON: Final = 200
+"""Characters of a declared reason; a longer one is cut."""
+
 MOST_DETAILS: Final = 65_536
 """Bytes of public details: an error must never be too large to be reported."""
 
@@ -193,7 +196,7 @@ class CapabilityError(Exception):
         self.stage: Stage = entry.stage if stage is None else stage
         self.retryable = entry.retryable if retryable is None else retryable
         self.expose = expose
-        self.reason = reason
+        self.reason = reason[:MOST_REASON] if isinstance(reason, str) else reason
         self.details = details
         self.retry_after = retry_after
         self.cause = cause

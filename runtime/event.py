@@ -101,3 +101,29 @@ class Event(BaseModel):
     comment: str | None = None
     listed: int | None = None
     withheld: int | None = None
+
+
+BLANK: Final[dict[str, object]] = {
+    name: None if field.is_required() else field.default
+    for name, field in Event.model_fields.items()
+}
+"""Every field of an event in its order, with its default or ``None``: what to start from."""
+
+_ALL: Final = set(BLANK)
+_set = object.__setattr__
+
+
+def event_of(fields: dict[str, object]) -> Event:
+    """Makes an event without validating it, as `Event.model_construct` does in six times the time.
+
+    Only for fields that the library has set itself, from values which it has validated before.
+
+    Args:
+        fields: Every field of `BLANK`, in its order; the event keeps this very mapping.
+    """
+    event = object.__new__(Event)
+    _set(event, "__dict__", fields)
+    _set(event, "__pydantic_fields_set__", _ALL)  # shared: an event is frozen, a copy has its own
+    _set(event, "__pydantic_extra__", None)
+    _set(event, "__pydantic_private__", None)
+    return event

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from .app import App, no_context
+from .app import App, ContextFactory, no_context
 from .call import Call, Interruption
 from .context import Context
 from .error import CapabilityError, Stage
@@ -73,14 +73,18 @@ class Handling:
         Returns:
             How it ended; a cancellation from outside is reported, not raised.
         """
-        loop = asyncio.get_running_loop()
+        loop = self._watch.task.get_loop()
         timeout = self._request.capability.timeout
         end = loop.time() + timeout.total_seconds()
         self._timer = loop.call_at(end, self._strike)
         raised: BaseException | None = None
         output: object = None
         try:
-            output = await self._body(datetime.now(UTC) + timeout)
+            deadline = datetime.now(UTC) + timeout
+            if self._app.context is no_context:
+                output = await self._proceed(None, deadline)
+            else:
+                output = await self._in_context(self._app.context, deadline)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a handler is the application's and may raise anything
@@ -110,10 +114,7 @@ class Handling:
             return Handled(error=translate(raised), entered=self.entered)
         return Handled(output=output, entered=self.entered)
 
-    async def _body(self, deadline: datetime) -> object:
-        factory = self._app.context
-        if factory is no_context:
-            return await self._proceed(None, deadline)
+    async def _in_context(self, factory: ContextFactory, deadline: datetime) -> object:
         try:
             manager = factory(self._request)
             made = await manager.__aenter__()
@@ -128,13 +129,11 @@ class Handling:
         await manager.__aexit__(None, None, None)
         return output
 
-    async def _proceed(self, made: object, deadline: datetime) -> object:
+    def _proceed(self, made: object, deadline: datetime) -> Awaitable[object]:
         self._ctx = ctx = Context(made, self._request, deadline, self._told_to_stop)
         capability = self._request.capability
         chain = self._app.governance.middleware + capability.middleware
-        if not chain:
-            return await self._enter()
-        return await wrap(chain, ctx, self._enter)()
+        return wrap(chain, ctx, self._enter)() if chain else self._enter()
 
     async def _enter(self) -> object:
         if self._told_to_stop():
@@ -160,7 +159,7 @@ class Handling:
         self._strikes += 1
         self._stop()
         self._watch.task.cancel()
-        loop = asyncio.get_running_loop()
+        loop = self._watch.task.get_loop()
         patience = patience_after(self._request.capability.timeout)
         self._timer = loop.call_later(patience.total_seconds(), self._strike)
 

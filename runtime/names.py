@@ -74,5 +74,8 @@ WORKER_SHUTDOWN: Final = "WorkerShutdown"
 UNKNOWN_ACTIVITY: Final = "NotFoundError"
 """Failure type that the SDK gives for an activity type which a worker does not have."""
 
+UNKNOWN_ERROR: Final = "UNKNOWN"
+"""Stands for the code of an attempt that could not tell how it ended."""
+
 RESERVED_PREFIX: Final = "temperance."
 """Capability ids may not begin so: these activity and workflow types are the library's own."""

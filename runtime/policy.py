@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any, Final, Literal
 
 from .decision import Allow, Decision, Deny, Hide, RequireApproval
-from .error import CapabilityError, Stage
+from .error import MOST_MESSAGE, MOST_REASON, CapabilityError, Stage
 from .request import Request
 
 Phase = Literal["discovery", "invocation", "execution"]
@@ -90,6 +90,7 @@ class Verdict:
 
 
 CLEAR: Final = Verdict()
+_DECISIONS: Final = (Allow, Deny, Hide, RequireApproval)
 
 
 async def evaluate(
@@ -109,19 +110,19 @@ async def evaluate(
     failure: CapabilityError | None = None
     hidden: str | None = None
     demands: list[RequireApproval] = []
-    here = asyncio.current_task()
-    cancelling = here.cancelling() if here is not None else 0
+    before: int | None = None
     for entry in policies:
         try:
             decision: object = entry.function(request)
-            if not isinstance(decision, Allow | Deny | Hide | RequireApproval):
+            # The usual answer is told first: the others are asked for by isinstance, which costs.
+            if type(decision) is not Allow and not isinstance(decision, _DECISIONS):
+                before = _cancellations() if before is None else before
                 decision = await _bounded(decision, timeout)
         except Exception as error:  # noqa: BLE001 - the policy's own code: any fault in it denies
             failure = failure or _failed(entry, error)
             continue
         except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling() > cancelling:
+            if before is not None and _cancellations() > before:
                 raise
             # Something that the policy waited for was cancelled, not this attempt.
             failure = failure or _failed(entry, error)
@@ -147,11 +148,17 @@ async def evaluate(
     return Verdict(demand=merge(demands)) if demands else CLEAR
 
 
+def _cancellations() -> int:
+    """How often this task was cancelled: it costs, so ask only where a policy is waited for."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
+
+
 def merge(demands: Sequence[RequireApproval]) -> ApprovalDemand:
-    """All reasons, all types, the least expiry."""
+    """All reasons, all types, the least expiry; texts that are too long to travel are cut."""
     return ApprovalDemand(
-        reasons=tuple(dict.fromkeys(demand.reason for demand in demands)),
-        types=tuple(dict.fromkeys(demand.type for demand in demands if demand.type)),
+        reasons=tuple(dict.fromkeys(demand.reason[:MOST_MESSAGE] for demand in demands)),
+        types=tuple(dict.fromkeys(demand.type[:MOST_REASON] for demand in demands if demand.type)),
         expires_in=min(demand.expires_in for demand in demands),
     )
 

@@ -7,7 +7,6 @@ rules. What it cannot give is durability: when the process dies, the execution d
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar, overload
-from uuid import uuid4
 
 from .actor import Actor
 from .app import App
@@ -17,10 +16,11 @@ from .capability import Capability, id_asked_for
 from .describe import Discovery, describe
 from .envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, Failed
 from .error import CapabilityError
-from .identity import check_identifier
+from .identity import check_identifier, random_id
 from .names import Effect, Surface
 from .retry import SINGLE_ATTEMPT
 from .trail import record_discovery
+from .watch import Watch
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output
@@ -100,14 +100,12 @@ class Runtime:
             check_identifier("request_id", request_id)
         if correlation_id is not None:
             check_identifier("correlation_id", correlation_id)
-        execution_id = request_id or str(uuid4())
+        execution_id = request_id or random_id()
         known = self.app.governance.registry.get(name)
         plan = SINGLE_ATTEMPT if known is None else known.plan
         errors: tuple[str, ...] = ()
         effect: Effect = "none"
         attempt = 1
-        task = asyncio.current_task()
-        before = task.cancelling() if task is not None else 0
         while True:
             call = Call(
                 capability_id=name,
@@ -120,8 +118,9 @@ class Runtime:
                 earlier_effect=effect,
                 correlation_id=correlation_id,
             )
-            outcome = await run_attempt(self.app, call)
-            if task is not None and task.cancelling() > before:
+            watch = Watch(call)
+            outcome = await run_attempt(self.app, call, watch)
+            if watch.cancelled:
                 raise asyncio.CancelledError
             if not isinstance(outcome, Broke) or not outcome.retries or plan.retry is None:
                 return envelope_of(call, outcome)

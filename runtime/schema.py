@@ -6,13 +6,15 @@ alias: whatever aliases a model declares, what one side writes the other side re
 """
 
 import builtins
+from dataclasses import is_dataclass
 from typing import Final, Generic, Literal, TypeVar, get_args
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import core_schema, from_json
 
 from .canonical import canonical_json, is_finite, sort_sets
+from .shape import is_mapping, is_row, is_set
 from .traits import traits_of
 
 T = TypeVar("T")
@@ -98,12 +100,20 @@ class Schema(Generic[T]):
         """Writes a value so that `from_json` takes it: no computed fields.
 
         Raises:
-            pydantic_core.PydanticSerializationError: The value is not of the type.
-            ValueError: It holds a number that JSON does not have: infinity, not-a-number.
+            ValueError: The value is not of the type (also pydantic's own errors), or holds a number
+                that JSON does not have: infinity, not-a-number.
         """
+        if not self.knows(value):
+            # Pydantic would write what fields it finds, and where all have defaults, none.
+            raise ValueError("the value is of another class than its type says")
         data = self.serializer.to_json(value, by_alias=False, round_trip=True, warnings="error")
         self._refuse_lost_numbers(value, data)
         return data
+
+    def knows(self, value: object) -> bool:
+        """Whether a model or dataclass, or each in a list or mapping, is of a class of the type."""
+        classes = self.traits.classes
+        return classes is None or _all_known(value, classes)
 
     def canonical(self, value: T) -> bytes:
         """Canonical JSON of a validated value, the same in every process.
@@ -148,6 +158,16 @@ def _canonical_text(data: bytes) -> bytes:
         return canonical_json(from_json(data, allow_inf_nan=False))
     except (ValueError, RecursionError):
         return data
+
+
+def _all_known(value: object, classes: tuple[type, ...]) -> bool:
+    if isinstance(value, BaseModel) or is_dataclass(value):
+        return isinstance(value, classes)
+    if is_mapping(value):
+        return all(_all_known(item, classes) for item in value.values())
+    if is_row(value) or is_set(value):
+        return all(_all_known(item, classes) for item in value)
+    return True
 
 
 class _Quiet(GenerateJsonSchema):

@@ -10,8 +10,7 @@ import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TypedDict, Unpack
-from uuid import uuid4
+from typing import Final, TypedDict, Unpack
 
 from .actor import ANONYMOUS, ActorKind
 from .app import App
@@ -19,7 +18,8 @@ from .call import Call
 from .capability import Capability
 from .describe import Discovery
 from .error import CapabilityError
-from .event import TERMINAL, Event
+from .event import BLANK, TERMINAL, Event, event_of
+from .identity import random_id
 from .names import Effect, EventType
 
 _log = logging.getLogger("temperance.audit")
@@ -51,12 +51,14 @@ class Trail:
         call: The attempt.
     """
 
-    __slots__ = ("_app", "_began", "_call", "capability", "input_hash")
+    __slots__ = ("_app", "_began", "_common", "_prefix", "capability", "input_hash")
 
     def __init__(self, app: App, call: Call) -> None:
         self._app = app
-        self._call = call
         self._began = perf_counter()
+        if app.sinks:
+            self._common = _common_of(call)
+            self._prefix = _event_id_prefix(call)
         self.capability: Capability[object, object] | None = None
         self.input_hash: str | None = None
 
@@ -96,30 +98,37 @@ class Trail:
             raise CapabilityError("AUDIT_UNAVAILABLE")
 
     def _event(self, type_: EventType, facts: Facts) -> Event:
-        call = self._call
-        actor = call.actor or ANONYMOUS
-        capability = self.capability
-        workflow = call.workflow
-        return Event(
-            event_id=_event_id(call, type_),
-            type=type_,
-            at=datetime.now(UTC),
-            execution_id=call.execution_id,
-            attempt=call.attempt,
-            capability=call.capability_id,
-            actor_id=actor.id,
-            actor_kind=actor.kind,
-            surface=call.surface,
-            side_effect=None if capability is None else capability.side_effect,
-            risk=None if capability is None else capability.risk,
-            input_hash=self.input_hash,
-            workflow_id=None if workflow is None else workflow.workflow_id,
-            run_id=None if workflow is None else workflow.run_id,
-            activity_id=None if workflow is None else workflow.activity_id,
-            repeat_of=call.repeat_of,
-            correlation_id=call.correlation_id,
-            **facts,
-        )
+        fields = self._common.copy()
+        fields["event_id"] = self._prefix + type_
+        fields["type"] = type_
+        fields["at"] = datetime.now(UTC)
+        if self.capability is not None:
+            fields["side_effect"] = self.capability.side_effect
+            fields["risk"] = self.capability.risk
+            fields["input_hash"] = self.input_hash
+        fields.update(facts)
+        return event_of(fields)
+
+
+def _common_of(call: Call) -> dict[str, object]:
+    """What all events of an attempt say alike."""
+    actor = call.actor or ANONYMOUS
+    fields = {
+        **BLANK,
+        "execution_id": call.execution_id,
+        "attempt": call.attempt,
+        "capability": call.capability_id,
+        "actor_id": actor.id,
+        "actor_kind": actor.kind,
+        "surface": call.surface,
+        "repeat_of": call.repeat_of,
+        "correlation_id": call.correlation_id,
+    }
+    if call.workflow is not None:
+        fields["workflow_id"] = call.workflow.workflow_id
+        fields["run_id"] = call.workflow.run_id
+        fields["activity_id"] = call.workflow.activity_id
+    return fields
 
 
 async def record_discovery(app: App, discovery: Discovery) -> None:
@@ -134,7 +143,7 @@ async def record_discovery(app: App, discovery: Discovery) -> None:
     """
     if not app.sinks:
         return
-    listing = str(uuid4())
+    listing = random_id()
     event = Event(
         event_id=f"{listing}:1:capabilities.discovered",
         type="capabilities.discovered",
@@ -162,6 +171,9 @@ class Delivery:
 
     recorded: bool = True
     cancelled: bool = False
+
+
+_DELIVERED: Final = Delivery()
 
 
 async def deliver(app: App, event: Event) -> Delivery:
@@ -196,13 +208,13 @@ async def deliver(app: App, event: Event) -> Delivery:
                 event.event_id,
                 type(error).__name__,
             )
-    return Delivery(recorded, cancelled)
+    return _DELIVERED if recorded and not cancelled else Delivery(recorded, cancelled)
 
 
-def _event_id(call: Call, type_: EventType) -> str:
-    """Tells apart what happened twice, and not what was delivered twice."""
+def _event_id_prefix(call: Call) -> str:
+    """Tells apart what happened twice, and not what was delivered twice; the type follows."""
     run = f":{call.workflow.run_id}" if call.rerun and call.workflow is not None else ""
-    return f"{call.execution_id}{run}:{call.attempt}:{type_}"
+    return f"{call.execution_id}{run}:{call.attempt}:"
 
 
 async def _settle(task: "asyncio.Future[None]", timeout: float) -> bool:

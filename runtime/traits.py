@@ -30,6 +30,8 @@ _MAY_BE_NUMBERS: Final = _MAY_BE_SETS - {"frozenset", "set"} | {"float"}
 _MASKS: Final = frozenset({"_serialize_secret", "_serialize_secret_field"})
 """Names of pydantic's own functions that write a secret as asterisks."""
 
+_HAVE_CLASS: Final = frozenset({"dataclass", "model"})
+
 _NO_SCHEMA: Final = frozenset({"cls", "default", "expected", "metadata", "ref", "schema_ref"})
 """Keys of a core schema that hold the application's own values, never a schema."""
 
@@ -49,6 +51,9 @@ class Traits:
         masked: Whether some part of it is written as asterisks.
         names: The words that a path into a value may have from the type alone: names and aliases
             of fields, tags of unions.
+        classes: The models and dataclasses of which a value itself, or what is directly in a list
+            or mapping, must be an instance; ``None`` where it may be anything. Of a generic one,
+            its origin: which parameters an instance was made with its fields tell.
         excluded: Fields that are left out when it is written, and for each whether it has a
             default, so that a value without it can be read.
     """
@@ -58,6 +63,7 @@ class Traits:
     may_lose_numbers: bool
     masked: bool
     names: frozenset[str]
+    classes: tuple[type, ...] | None
     excluded: tuple[tuple[str, bool], ...]
 
 
@@ -84,6 +90,7 @@ def traits_of(core_schema: object) -> Traits:
         may_lose_numbers=may_hold_numbers and not says_numbers,
         masked=_is_masked(core_schema),
         names=frozenset(names),
+        classes=_classes(core_schema),
         excluded=tuple(excluded.items()),
     )
 
@@ -127,6 +134,35 @@ def _is_masked(node: object) -> bool:
         for key, value in node.items()
         if key not in _NO_SCHEMA
     )
+
+
+def _classes(core_schema: object) -> tuple[type, ...] | None:
+    found: list[type] = []
+    for part in _outer_parts(core_schema):
+        kind, class_ = part.get("type"), part.get("cls")
+        if kind in _HAVE_CLASS and isinstance(class_, type):
+            generic = getattr(class_, "__pydantic_generic_metadata__", None)
+            origin = generic["origin"] if is_object(generic) else None
+            found.append(origin if isinstance(origin, type) else class_)
+        elif kind in _MAY_BE_NUMBERS - {"float"}:
+            return None
+    return tuple(found)
+
+
+def _outer_parts(node: object) -> Iterator[dict[str, object]]:
+    """Walks a core schema as `_parts` does, but not into models, dataclasses and dictionaries."""
+    if is_object(node):
+        yield node
+        if node.get("type") in _HAVE_CLASS or node.get("type") == "typed-dict":
+            return
+        for key, value in node.items():
+            if key in _BY_NAME and is_object(value):
+                yield from _outer_parts([*value.values()])
+            elif key not in _NO_SCHEMA:
+                yield from _outer_parts(value)
+    elif is_row(node):
+        for member in node:
+            yield from _outer_parts(member)
 
 
 def _fields(fields: object) -> Iterator[tuple[str, dict[str, object]]]:

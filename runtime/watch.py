@@ -35,6 +35,11 @@ class Watch:
         self._before = task.cancelling()
 
     @property
+    def cancelled(self) -> bool:
+        """Whether its task was cancelled since it began, and the cancellation not taken back."""
+        return self.task.cancelling() > self._before
+
+    @property
     def interrupted(self) -> bool:
         """Whether the attempt was cancelled from outside since it began; safe from a thread."""
         return self.task.cancelling() > self._before or self._call.interrupted()

@@ -1,19 +1,19 @@
 """Reading and writing JSON objects that travel, without trusting their shape."""
 
-import json
 from collections.abc import Mapping
 from typing import Final, cast, get_args
 
 from pydantic import JsonValue
 from pydantic_core import from_json
 
+from .encoder import json_encoder
 from .names import Effect
 
 WireObject = Mapping[str, object]
 """A JSON object as it arrives: any value behind any key."""
 
 _EFFECTS: Final = get_args(Effect)
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_encode = json_encoder()
 
 
 def encode(value: JsonValue) -> bytes:

@@ -40,6 +40,7 @@ from ..runtime.names import (
     RECORD_QUERY,
     EventType,
 )
+from .cancellation import Cancellations
 from .execution import execute
 from .reading import Asked
 from .run import current_run
@@ -198,9 +199,12 @@ class ApprovalWorkflow:
             ),
         )
         asked = Asked(capability, record.execution_id, self._request.repeat_of, decode=False)
-        execution = await execute(asked, self._request.input.encode(), ask, APPROVAL_STEP)
+        # A cancellation cancels the attempt, whose envelope is the approval's own.
+        cancellations = Cancellations(current_run())
+        data = self._request.input.encode()
+        execution = await execute(asked, data, ask, APPROVAL_STEP, cancellations)
         if not execution.answer.seen:
-            return await record_unseen(ask, APPROVAL_STEP, execution.answer)
+            return await record_unseen(ask, APPROVAL_STEP, execution.answer, cancellations)
         return execution.answer.envelope
 
     def _set(self, state: ApprovalState) -> None:

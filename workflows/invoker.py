@@ -3,7 +3,6 @@
 Deterministic: it schedules, waits and reads. Everything that decides runs in the activity.
 """
 
-import asyncio
 import dataclasses
 from typing import Any, TypeVar, overload
 
@@ -18,13 +17,15 @@ from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
 from .approval_options import request_of
+from .cancellation import Cancellations, deliver_cancellation
 from .execution import execute
-from .pending import asked_key, wait_for
+from .pending import Pending, asked_key
 from .raw_input import raw_input, refusal
 from .reading import Answer, Asked, typed
 from .run import GovernedRun, current_run
 from .steps import Step
 from .unseen import record_unseen
+from .waiting import wait_for
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output
@@ -120,7 +121,8 @@ class Invoker:
             asyncio.CancelledError: The calling task was cancelled.
         """
         run = current_run()
-        await _deliver_cancellation(run)
+        await deliver_cancellation(run)
+        cancellations = Cancellations(run)
         name = id_asked_for(capability)
         by_id = not isinstance(capability, Capability)
         known: Capability[Any, Any] | None = (
@@ -142,11 +144,10 @@ class Invoker:
         context = ask.to_json()
         unsendable = refusal(raw, context, run.app.payload_limit)
         if unsendable is not None:
-            return await _refuse(name, ask, taken, unsendable)
+            return await _refuse(name, ask, taken, unsendable, cancellations)
         if known is None:
-            return await _refuse(
-                name, ask, taken, CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
-            )
+            unknown = CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
+            return await _refuse(name, ask, taken, unknown, cancellations)
         asked = Asked(
             known,
             _execution_id(taken.id),
@@ -154,14 +155,20 @@ class Invoker:
             decode=not by_id,
         )
         await run.outbox.room(len(raw.json) + len(context))
-        execution = await execute(asked, raw.json, ask, taken.id, self._task_queue)
-        envelope, cancelled = execution.answer.envelope, execution.cancelled
+        execution = await execute(
+            asked, raw.json, ask, taken.id, cancellations, task_queue=self._task_queue
+        )
+        envelope, demand = execution.answer.envelope, execution.demand
         if not execution.answer.seen:
-            envelope = await record_unseen(ask, taken.id, execution.answer)
-        if isinstance(envelope, ApprovalRequired) and execution.demand and not cancelled:
-            envelope, cancelled = await self._decide(run, asked, envelope, execution.demand, wait)
-        if cancelled:
-            _hand_on_cancellation(run)
+            envelope = await record_unseen(ask, taken.id, execution.answer, cancellations)
+        if isinstance(envelope, ApprovalRequired) and demand and not cancellations.arrived:
+            pending = self._ask(run, asked, envelope, demand)
+            envelope = (
+                await _decided(pending, asked, envelope, cancellations)
+                if wait
+                else _waiting(pending, envelope)
+            )
+        cancellations.hand_on()
         return envelope
 
     async def outcome(
@@ -181,54 +188,61 @@ class Invoker:
             asyncio.CancelledError: The calling task was cancelled.
         """
         run = current_run()
-        await _deliver_cancellation(run)
+        await deliver_cancellation(run)
+        cancellations = Cancellations(run)
         pending = run.approvals.by_id.get(envelope.approval_id or "")
         name = id_asked_for(capability)
         if pending is None or pending.record.capability != name:
             raise StepError(
                 "this approval was not asked for in this run, or for another capability"
             )
-        outcome, cancelled = await wait_for(pending)
-        if cancelled:
-            _hand_on_cancellation(run)
+        outcome = await wait_for(pending, cancellations)
+        cancellations.hand_on()
         if isinstance(capability, Capability):
             outcome = typed(outcome, Asked(capability, outcome.execution_id, None, decode=True))
         return dataclasses.replace(outcome, joined=envelope.joined)
 
-    async def _decide(
-        self, run: GovernedRun, asked: Asked, envelope: ApprovalRequired, demand: Demand, wait: bool
-    ) -> tuple[ExecutionResult[object], bool]:
-        """Has a person asked, and waits for the outcome where the caller wants it."""
+    def _ask(
+        self, run: GovernedRun, asked: Asked, envelope: ApprovalRequired, demand: Demand
+    ) -> Pending:
+        """Has a person asked, or joins the identical request that is waiting already."""
         key = asked_key(asked.capability.id, self._actor, demand.input_hash)
         pending = run.approvals.open(key)
-        joined = pending is not None
-        if pending is None:
-            request = request_of(
-                asked.capability,
-                demand,
-                envelope.execution_id,
-                actor=self._actor,
-                surface=self._surface,
-                now=workflow.now(),
-                workflow_id=workflow.info().workflow_id,
-                correlation_id=self._correlation_id,
-                repeat_of=asked.repeat_of,
-            )
-            pending = run.approvals.start(key, request)
-        own = envelope.execution_id
-        if not wait:
-            record = pending.record
-            shown = dataclasses.replace(
-                envelope,
-                execution_id=record.execution_id,
-                approval_id=record.id,
-                expires_at=record.expires_at,
-                joined=own if joined else None,
-            )
-            return shown, False
-        outcome, cancelled = await wait_for(pending)
-        final = typed(outcome, asked)
-        return (dataclasses.replace(final, joined=own) if joined else final), cancelled
+        if pending is not None:
+            return pending
+        request = request_of(
+            asked.capability,
+            demand,
+            envelope.execution_id,
+            actor=self._actor,
+            surface=self._surface,
+            now=workflow.now(),
+            workflow_id=workflow.info().workflow_id,
+            correlation_id=self._correlation_id,
+            repeat_of=asked.repeat_of,
+        )
+        return run.approvals.start(key, request)
+
+
+def _waiting(pending: Pending, envelope: ApprovalRequired) -> ApprovalRequired:
+    """The envelope of a request that is not waited for."""
+    record, own = pending.record, envelope.execution_id
+    return dataclasses.replace(
+        envelope,
+        execution_id=record.execution_id,
+        approval_id=record.id,
+        expires_at=record.expires_at,
+        joined=None if own == record.execution_id else own,
+    )
+
+
+async def _decided(
+    pending: Pending, asked: Asked, envelope: ApprovalRequired, cancellations: Cancellations
+) -> ExecutionResult[object]:
+    """The envelope that the approval comes to."""
+    own = envelope.execution_id
+    final = typed(await wait_for(pending, cancellations), asked)
+    return final if own == pending.record.execution_id else dataclasses.replace(final, joined=own)
 
 
 def _execution_id(step_id: str) -> str:
@@ -238,7 +252,9 @@ def _execution_id(step_id: str) -> str:
     )
 
 
-async def _refuse(name: str, ask: Ask, step: Step, error: CapabilityError) -> Failed:
+async def _refuse(
+    name: str, ask: Ask, step: Step, error: CapabilityError, cancellations: Cancellations
+) -> Failed:
     """Ends an execution that nothing was scheduled for, and has it recorded."""
     envelope = Failed(
         execution_id=_execution_id(step.id),
@@ -247,30 +263,6 @@ async def _refuse(name: str, ask: Ask, step: Step, error: CapabilityError) -> Fa
         error=error.public(),
     )
     answer = Answer(envelope, seen=False, requested=False)
-    recorded = await record_unseen(ask, step.id, answer, reason=error.audit_reason)
+    recorded = await record_unseen(ask, step.id, answer, cancellations, reason=error.audit_reason)
+    cancellations.hand_on()
     return recorded if isinstance(recorded, Failed) else envelope
-
-
-def _hand_on_cancellation(run: GovernedRun) -> None:
-    """Sees to it that a cancellation which arrived during an execution is not lost.
-
-    Raises:
-        asyncio.CancelledError: Only the calling task was cancelled, by asyncio's own means, which
-            expect the exception.
-    """
-    task = asyncio.current_task()
-    if task is None:
-        return
-    if workflow.cancellation_reason() is None:
-        raise asyncio.CancelledError
-    task.uncancel()
-    task.cancel()
-    run.cancelled.add(task)
-
-
-async def _deliver_cancellation(run: GovernedRun) -> None:
-    """The next ``await`` after a cancellation is here: nothing new is started before it is told."""
-    task = asyncio.current_task()
-    if task is not None and task in run.cancelled:
-        run.cancelled.discard(task)
-        await asyncio.sleep(0)

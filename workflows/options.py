@@ -1,33 +1,37 @@
 """Activity options derived from a capability's metadata (G2, G7, DESIGN section 6)."""
 
 from datetime import timedelta
-from typing import Any, Final, TypedDict
+from typing import Any, Final, Required, TypedDict
 
 from temporalio.common import RetryPolicy
 
 from ..runtime.capability import Capability
+from ..runtime.names import WRITE_LIKE
 from ..runtime.retry import COEFFICIENT
 
 LEAST_MARGIN: Final = timedelta(seconds=1)
 MOST_MARGIN: Final = timedelta(seconds=10)
 HEARTBEAT_TIMEOUT: Final = timedelta(seconds=10)
+CONSULTING: Final = timedelta(seconds=10)
+"""What a write may take to read the histories of earlier runs before it begins (G11)."""
 
 
 class ActivityTimeouts(TypedDict, total=False):
     """The options that workflows and clients derive alike."""
 
-    start_to_close_timeout: timedelta
+    start_to_close_timeout: Required[timedelta]
     schedule_to_start_timeout: timedelta
     heartbeat_timeout: timedelta
-    retry_policy: RetryPolicy
+    retry_policy: Required[RetryPolicy]
 
 
 # Derived for capabilities of any input and output.
-def derive_options(capability: Capability[Any, Any]) -> ActivityTimeouts:
+def derive_options(capability: Capability[Any, Any], *, rerun: bool = False) -> ActivityTimeouts:
     """The options under which a capability's activity is scheduled.
 
     Args:
         capability: The capability.
+        rerun: Whether the run follows others: after a reset, or a workflow-level retry.
 
     Returns:
         A fresh mapping. The attempt enforces its own timeout; ``start_to_close`` is that plus a
@@ -37,6 +41,8 @@ def derive_options(capability: Capability[Any, Any]) -> ActivityTimeouts:
     plan = capability.plan
     margin = min(max(capability.timeout / 2, LEAST_MARGIN), MOST_MARGIN)
     backstop = capability.timeout + margin
+    if rerun and capability.side_effect in WRITE_LIKE and not capability.idempotent:
+        backstop += CONSULTING
     options: ActivityTimeouts = {
         "start_to_close_timeout": backstop,
         "retry_policy": RetryPolicy(

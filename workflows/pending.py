@@ -13,9 +13,7 @@ from temporalio import workflow
 from temporalio.common import RawValue, WorkflowIDReusePolicy
 from temporalio.exceptions import (
     ActivityError,
-    CancelledError,
     ChildWorkflowError,
-    FailureError,
     WorkflowAlreadyStartedError,
 )
 
@@ -25,7 +23,6 @@ from ..runtime.envelope import ExecutionResult, Failed, read_envelope
 from ..runtime.error import CapabilityError
 from ..runtime.names import APPROVAL_WORKFLOW, ATTACH_ACTIVITY
 from .approval_options import memo_of, summary_of_approval
-from .execution import let_finish
 
 Asked = tuple[str, str, str]
 """Capability, actor and input hash: what makes two requests join one approval."""
@@ -75,38 +72,6 @@ class Approvals:
         return pending
 
 
-async def wait_for(pending: Pending) -> tuple[ExecutionResult[object], bool]:
-    """Waits for an approval and for the execution it authorizes.
-
-    When the workflow is cancelled, or the last caller that waits is, the approval is cancelled too,
-    and its own answer still waited for.
-
-    Args:
-        pending: The approval.
-
-    Returns:
-        The envelope, and whether the calling task was cancelled meanwhile.
-    """
-    cancelled = False
-    pending.waiting += 1
-    try:
-        while True:
-            try:
-                return await asyncio.shield(pending.outcome), cancelled
-            except asyncio.CancelledError:
-                if pending.outcome.cancelled():
-                    raise
-                cancelled = True
-                await let_finish(pending.outcome)
-                if pending.outcome.done():
-                    continue
-                if workflow.cancellation_reason() is None and pending.waiting > 1:
-                    raise
-                await _withdraw(pending.record.id)
-    finally:
-        pending.waiting -= 1
-
-
 async def _outcome(request: ApprovalRequest) -> ExecutionResult[object]:
     record = request.record
     try:
@@ -143,14 +108,6 @@ async def _attach(record: ApprovalRecord) -> ExecutionResult[object]:
     except ActivityError:
         return _ended(record)
     return read_envelope(value.payload.data) or _ended(record)
-
-
-async def _withdraw(approval: str) -> None:
-    try:
-        await workflow.get_external_workflow_handle(approval).cancel()
-    except (FailureError, CancelledError):
-        # It has ended: then its outcome is on its way.
-        workflow.logger.debug("approval %s could not be cancelled", approval)
 
 
 def _ended(record: ApprovalRecord) -> Failed:

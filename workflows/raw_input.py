@@ -10,14 +10,15 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json, to_jsonable_python
 
 from ..runtime.canonical import (
     HASH_LENGTH,
     canonical_hash,
     canonical_json,
     hash_bytes,
-    is_finite,
+    json_of,
+    sort_sets,
 )
 from ..runtime.capability import Capability
 from ..runtime.error import CapabilityError
@@ -102,25 +103,16 @@ def _instance(capability: Capability[Any, Any] | None, value: object) -> RawInpu
         # What is not of the input type is written loosely: the activity says what is wrong with it.
         with suppress(Exception):
             return RawInput(schema.to_json(value), hash_bytes(schema.canonical(value)))
-    data = _loosely(value)
-    return RawInput(data, _hash_text(data))
+    data = json_of(value)
+    plain: object = to_jsonable_python(value, by_alias=False, round_trip=True)
+    return RawInput(data, canonical_hash(sort_sets(value, plain)))
 
 
 def _plain(value: object) -> bytes:
     try:
         return canonical_json(value)
     except ValueError:
-        return _loosely(value)
-
-
-def _loosely(value: object) -> bytes:
-    if not is_finite(value):
-        # Pydantic would write null, and where null is allowed nobody would notice.
-        raise ValueError("a number that is infinite, or is none, has no JSON form")
-    try:
-        return to_json(value, by_alias=False, round_trip=True)
-    except Exception as error:
-        raise ValueError(f"{type(value).__name__} cannot be written as JSON") from error
+        return json_of(value)
 
 
 def _hash_text(data: bytes) -> str:

@@ -7,25 +7,14 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 from temporalio.common import RawValue
-from temporalio.exceptions import (
-    ActivityError,
-    ApplicationError,
-    CancelledError,
-    TimeoutType,
-)
-from temporalio.exceptions import (
-    TimeoutError as TemporalTimeoutError,
-)
 
 from ..runtime.answer import answer_of
 from ..runtime.capability import Capability
-from ..runtime.envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, Failed
-from ..runtime.error import CODES, CapabilityError, ErrorCode, ErrorInfo
-from ..runtime.messages import Ending, Reply
-from ..runtime.names import UNKNOWN_ACTIVITY, WORKER_SHUTDOWN, Effect
+from ..runtime.envelope import ApprovalRequired, Completed, ExecutionResult, Failed
+from ..runtime.error import CapabilityError
+from ..runtime.messages import Reply
+from ..runtime.names import Effect
 from ..runtime.schema import problems_of
-
-NO_WORKER = "No worker of this task queue has the capability; nothing was run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +41,8 @@ class Answer:
     Args:
         envelope: The envelope.
         seen: Whether a worker saw, and recorded, the end; where not, the asking side records it.
-        requested: Whether an attempt may have recorded the request.
+        requested: Whether an attempt is known to have recorded the request. Where it is not, the
+            asking side records that too: sinks drop what they have.
     """
 
     envelope: ExecutionResult[object]
@@ -74,7 +64,7 @@ def read_result(asked: Asked, value: RawValue) -> ExecutionResult[object]:
     try:
         reply = Reply.from_json(value.payload.data)
     except (ValueError, TypeError, RecursionError):
-        return _failed(asked, CapabilityError("OUTPUT_INVALID"), "done")
+        return failed(asked, CapabilityError("OUTPUT_INVALID"), "done")
     execution_id = reply.execution_id or asked.execution_id
     if reply.asked is not None:
         return ApprovalRequired(
@@ -92,11 +82,11 @@ def read_result(asked: Asked, value: RawValue) -> ExecutionResult[object]:
     try:
         output = asked.capability.output_schema.read(data) if asked.decode else from_json(data)
     except ValidationError as error:
-        return _failed(
+        return failed(
             asked, CapabilityError("OUTPUT_INVALID", details=problems_of(error)), "done", reply
         )
     except Exception:  # noqa: BLE001 - a validator of the application's own
-        return _failed(asked, CapabilityError("OUTPUT_INVALID"), "done", reply)
+        return failed(asked, CapabilityError("OUTPUT_INVALID"), "done", reply)
     return Completed(
         execution_id=execution_id,
         capability=asked.capability.id,
@@ -123,89 +113,37 @@ def typed(envelope: ExecutionResult[object], asked: Asked) -> ExecutionResult[ob
     try:
         output: object = asked.capability.output_schema.read(to_json(envelope.output))
     except Exception:  # noqa: BLE001 - a validator of the application's own
-        return _failed(asked, CapabilityError("OUTPUT_INVALID"), "done")
+        return failed(asked, CapabilityError("OUTPUT_INVALID"), "done")
     return dataclasses.replace(envelope, output=output)
 
 
-def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
-    """Reads the failure of an activity.
+def failed(
+    asked: Asked,
+    error: CapabilityError,
+    effect: Effect,
+    reply: Reply | None = None,
+    *,
+    attempts: int = 1,
+    errors: tuple[str, ...] = (),
+) -> Failed:
+    """The envelope of an execution that ended with an error.
 
     Args:
         asked: The request.
-        failure: The cause of the SDK's ``ActivityError``, or that error itself.
+        error: Why.
+        effect: What is known of the world.
+        reply: What the activity answered all the same; it says how many attempts it took.
+        attempts: Where there is no reply: how many.
+        errors: Where there is no reply: codes of the attempts before the last.
 
     Returns:
-        The envelope, with the effect that the failure allows to conclude.
+        The envelope.
     """
-    if isinstance(failure, ActivityError):
-        failure = failure.cause
-    retried = asked.capability.plan.maximum_attempts > 1
-    if isinstance(failure, ApplicationError):
-        return _application(asked, failure)
-    if isinstance(failure, TemporalTimeoutError):
-        never_started = failure.type == TimeoutType.SCHEDULE_TO_START
-        effect: Effect = "possible" if retried or not never_started else "none"
-        error = CapabilityError("TIMEOUT")
-        if never_started:
-            error = CapabilityError(
-                "TIMEOUT", "No worker took the request in time.", stage="transport"
-            )
-        return Answer(_failed(asked, error, effect), seen=False, requested=not never_started)
-    if isinstance(failure, CancelledError) or failure is None:
-        # A running attempt reports its cancellation itself; the server cancels what has not
-        # started, or what waits between two attempts.
-        envelope = Cancelled(
-            execution_id=asked.execution_id,
-            capability=asked.capability.id,
-            attempts=1 if retried else 0,
-            repeat_of=asked.repeat_of,
-            effect="possible" if retried else "none",
-            error=CapabilityError("CANCELLED", stage="transport").public(),
-        )
-        return Answer(envelope, seen=False, requested=retried)
-    return Answer(_failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
-
-
-def _application(asked: Asked, failure: ApplicationError) -> Answer:
-    detail = failure.details[0] if failure.details else None
-    ending = Ending.from_failure(failure.type, failure.message, detail)
-    if ending is None:
-        if failure.type == UNKNOWN_ACTIVITY:
-            error = CapabilityError("INTERNAL_ERROR", NO_WORKER, stage="transport", retryable=False)
-            return Answer(_failed(asked, error, "none"), seen=False, requested=False)
-        # Not raised by this library: a converter that failed, or foreign code in the activity.
-        code: ErrorCode = "INTERNAL_ERROR"
-        return Answer(_failed(asked, CapabilityError(code), "possible"), seen=False)
-    info = ending.info
-    if failure.type == WORKER_SHUTDOWN:
-        info = ErrorInfo(
-            code="EXECUTION_FAILED",
-            message=info.message or CODES["EXECUTION_FAILED"].message,
-            stage=info.stage,
-            retryable=info.retryable,
-        )
-    kind = Cancelled if ending.cancelled else Failed
-    return Answer(
-        kind(
-            execution_id=ending.execution_id or asked.execution_id,
-            capability=asked.capability.id,
-            attempts=ending.attempts,
-            errors=ending.errors,
-            repeat_of=asked.repeat_of,
-            effect=ending.effect,
-            error=info,
-        )
-    )
-
-
-def _failed(
-    asked: Asked, error: CapabilityError, effect: Effect, reply: Reply | None = None
-) -> Failed:
     return Failed(
         execution_id=(reply and reply.execution_id) or asked.execution_id,
         capability=asked.capability.id,
-        attempts=1 if reply is None else reply.attempts,
-        errors=() if reply is None else reply.errors,
+        attempts=attempts if reply is None else reply.attempts,
+        errors=errors if reply is None else reply.errors,
         repeat_of=asked.repeat_of,
         effect=effect,
         error=answer_of(error, effect, asked.capability.side_effect),

@@ -11,6 +11,7 @@ from temporalio.exceptions import ActivityError
 from ..runtime.envelope import Cancelled, ExecutionResult, Failed
 from ..runtime.messages import UNSEEN, Ask, Unseen
 from ..runtime.names import RECORD_ACTIVITY
+from .cancellation import Cancellations
 from .reading import Answer
 
 TIMEOUT: Final = timedelta(seconds=10)
@@ -18,7 +19,12 @@ ATTEMPTS: Final = 3
 
 
 async def record_unseen(
-    ask: Ask, step_id: str, answer: Answer, *, reason: str | None = None
+    ask: Ask,
+    step_id: str,
+    answer: Answer,
+    cancellations: Cancellations,
+    *,
+    reason: str | None = None,
 ) -> ExecutionResult[object]:
     """Records the end of an execution in the audit sinks.
 
@@ -26,6 +32,7 @@ async def record_unseen(
         ask: What was, or would have been, sent with the request.
         step_id: The step.
         answer: What the workflow concluded.
+        cancellations: Remember a cancellation that arrives meanwhile: it does not stop the record.
         reason: The true reason, where the caller sees another.
 
     Returns:
@@ -48,14 +55,16 @@ async def record_unseen(
         requested=not answer.requested,
         reason=reason,
     )
+    handle = workflow.start_local_activity(
+        RECORD_ACTIVITY,
+        UNSEEN.dump_json(unseen, exclude_defaults=True).decode(),
+        result_type=str,
+        start_to_close_timeout=TIMEOUT,
+        retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS),
+    )
+    await cancellations.until_done(handle, stop=False)
     try:
-        execution_id = await workflow.execute_local_activity(
-            RECORD_ACTIVITY,
-            UNSEEN.dump_json(unseen, exclude_defaults=True).decode(),
-            result_type=str,
-            start_to_close_timeout=TIMEOUT,
-            retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS),
-        )
+        execution_id = handle.result()
     except ActivityError as error:
         workflow.logger.warning("an outcome could not be recorded: %s", type(error.cause).__name__)
         return envelope

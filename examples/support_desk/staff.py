@@ -70,9 +70,10 @@ class Staff:
 
     def __init__(self, home: Path, address: str) -> None:
         self._home = home
-        self._address = address
         self._workers: list[Worker] = []
         self.names: dict[int, str] = {}
+        self._profile = home / "temporal.toml"
+        self._profile.write_text(f'[profile.default]\naddress = "{address}"\n')
 
     async def __aenter__(self) -> Self:
         return self
@@ -86,26 +87,26 @@ class Staff:
         await asyncio.gather(*(worker.stop() for worker in self._workers if not worker.dismissed))
 
     async def hire(self) -> Worker:
-        """Starts another worker process.
+        """Starts another worker process: `temperance worker support_desk.app:app`.
 
-        It has a session of its own: Ctrl-C in a terminal reaches the demo, which then stops its
-        workers in good order.
+        A profile of its own tells it the server, whatever connection the user has set up. It has a
+        session of its own: Ctrl-C in a terminal reaches the demo, which then stops its workers in
+        good order.
         """
         name = f"worker-{len(self._workers) + 1}"
         log = self._home / f"{name}.log"
+        others = {k: v for k, v in os.environ.items() if not k.startswith("TEMPORAL_")}
         path = os.pathsep.join(
             [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
         )
         with log.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "support_desk.worker",
-                self._address,
+                *[sys.executable, "-m", "temperance.cli", "worker", "support_desk.app:app"],
+                *["--config-file", str(self._profile)],
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env={**os.environ, HOME_VARIABLE: str(self._home), "PYTHONPATH": path},
+                env={**others, HOME_VARIABLE: str(self._home), "PYTHONPATH": path},
                 start_new_session=True,
             )
         worker = Worker(name, process, log)

@@ -28,7 +28,13 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "support_desk", *map(str, arguments)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": "examples", "PYTHONSAFEPATH": "1"},
+        # A connection that the user has set up is not the demo's.
+        env={
+            **os.environ,
+            "PYTHONPATH": "examples",
+            "PYTHONSAFEPATH": "1",
+            "TEMPORAL_ADDRESS": "localhost:1",
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

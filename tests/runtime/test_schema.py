@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import pytest
@@ -52,6 +52,9 @@ EVERYTHING = Everything(
     either="5",
     data=b"bytes",
 )
+
+
+T = TypeVar("T")
 
 
 def hash_of(type_: Any, data: str) -> str:
@@ -325,3 +328,49 @@ def test_g10_what_is_wrong_with_an_output_does_not_name_the_keys_of_its_mappings
 
 def paths(found: list[Any]) -> list[str]:
     return [problem["path"] for problem in found]
+
+
+class Stranger(BaseModel):
+    secret: str = "s"
+
+
+class Sized(BaseModel, Generic[T]):
+    items: list[T] = []
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        (Measured, Stranger()),
+        (Measured | None, Stranger()),
+        (list[Measured], [Measured(), Stranger()]),
+        (dict[str, Measured], {"k": Stranger()}),
+        (Point, Stranger()),
+        (Sized[int], Stranger()),
+    ],
+)
+def test_a_value_of_another_class_is_refused_though_all_fields_have_defaults(
+    type_: Any, value: object
+) -> None:
+    """Pydantic writes `{}` for it, which reads back as an output that the handler never gave."""
+    with pytest.raises(ValueError, match="another class"):
+        Schema[Any](type_).to_json(value)
+
+
+class Derived(Measured):
+    more_still: int = 1
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        (Measured, Derived()),
+        (Sized[int], Sized(items=[1])),
+        (Any, Stranger()),
+        (list[Any], [Stranger()]),
+        (Measured | Any, Stranger()),
+        (Node, Node(value=1)),
+    ],
+)
+def test_a_value_of_a_class_that_the_type_allows_is_written(type_: Any, value: object) -> None:
+    assert Schema[Any](type_).to_json(value)

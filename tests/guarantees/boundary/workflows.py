@@ -11,6 +11,8 @@ from temperance.runtime.actor import Actor
 from temperance.runtime.names import Surface
 from temperance.workflows import Invoker
 from tests.guarantees.boundary.answers import Answer, answer_of
+from tests.guarantees.boundary.new_build import send_tracked
+from tests.guarantees.boundary.parcels import Order
 
 ADA = Actor(id="ada")
 
@@ -63,3 +65,34 @@ class AskingOddly:
         named: Any = ast.literal_eval(written)
         envelope = await Invoker(actor=ADA, surface="agent").invoke(named, "{}")
         return answer_of(envelope)
+
+
+@workflow.defn
+class Measuring:
+    """Asks all questions in the same instant, and measures the labels that it gets."""
+
+    @workflow.run
+    async def run(self, questions: list[Question]) -> list[int]:
+        answers = await asyncio.gather(*(question.ask() for question in questions))
+        return [len(answer["output"]["label"]) for answer in answers]
+
+
+@workflow.defn
+class Upgrading:
+    """Of the next build, while the workers of another queue are still of the old one."""
+
+    @workflow.run
+    async def run(self, queue: str) -> Answer:
+        return answer_of(await Invoker(actor=ADA, task_queue=queue).invoke(send_tracked, Order()))
+
+
+@workflow.defn
+class Unwrapping:
+    """Fails with what it was answered."""
+
+    @workflow.run
+    async def run(self, question: Question) -> Any:  # the output of any capability
+        envelope = await Invoker(actor=ADA, surface="agent").invoke(
+            question.capability, question.text
+        )
+        return envelope.unwrap()

@@ -1,0 +1,108 @@
+"""`temperance inspect`: what an application governs, as a table or as JSON."""
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from temperance.cli_target import load_app
+from temperance.cli_text import is_terminal, print_columns, seconds
+
+if TYPE_CHECKING:
+    from temperance.inspection import AppSeen, CapabilitySeen
+
+_COLUMNS = ("capability", "side effect", "risk", "exposed to", "attempts", "timeouts", "approval")
+
+
+@click.command(short_help="Show what an application governs.")
+@click.argument("target", metavar="MODULE:APP")
+@click.option("--json", "as_json", is_flag=True, help="All of it, as JSON that two runs agree on.")
+def inspect(target: str, as_json: bool) -> None:
+    r"""Show what MODULE:APP governs, and what its metadata comes to on Temporal.
+
+    No server is asked. Where a worker would refuse to serve the application, this says why, and
+    ends with 6.
+
+    \b
+    Examples:
+      temperance inspect shop.app:app
+      temperance inspect shop.app:app --json | jq '.capabilities[].retry'
+    """
+    from temperance.completeness import problems_of_app
+    from temperance.inspection import inspect_app
+    from temperance.runtime.error import ConfigurationError
+
+    app = load_app(target)
+    problems = problems_of_app(app)
+    if problems:
+        raise ConfigurationError(problems)
+    seen = inspect_app(app)
+    if as_json:
+        click.echo(json.dumps(seen, indent=2, ensure_ascii=False))
+    else:
+        _print(seen)
+
+
+def _print(seen: "AppSeen") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [_row(entry) for entry in seen["capabilities"]]
+    if is_terminal():
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for name in _COLUMNS:
+            table.add_column(name)
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        Console(highlight=False).print(table)
+    else:
+        print_columns([_COLUMNS, *rows])
+    click.echo(_closing(seen))
+
+
+def _row(entry: "CapabilitySeen") -> tuple[str, ...]:
+    side_effect = entry["side_effect"] + (", idempotent" if entry["idempotent"] else "")
+    return (
+        entry["id"],
+        side_effect,
+        entry["risk"],
+        " ".join(entry["expose"]),
+        _attempts(entry),
+        _timeouts(entry),
+        _approval(entry),
+    )
+
+
+def _attempts(entry: "CapabilitySeen") -> str:
+    retry = entry["retry"]
+    if retry["maximum_attempts"] == 1:
+        return "1"
+    first, longest = seconds(retry["initial_interval"]), seconds(retry["maximum_interval"])
+    return f"{retry['maximum_attempts']}, after {first} to {longest}"
+
+
+def _timeouts(entry: "CapabilitySeen") -> str:
+    timeouts = entry["timeouts"]
+    said = f"{seconds(timeouts['attempt'])}, server {seconds(timeouts['start_to_close'])}"
+    if timeouts["heartbeat"] is not None:
+        said += f", heartbeat {seconds(timeouts['heartbeat'])}"
+    if timeouts["schedule_to_start"] is not None:
+        said += f", queue {seconds(timeouts['schedule_to_start'])}"
+    return said
+
+
+def _approval(entry: "CapabilitySeen") -> str:
+    approval = entry["approval"]
+    if approval is None or not approval["required"]:
+        return "-"
+    return f"{approval['type'] or 'anyone'}, within {seconds(approval['expires_in'])}"
+
+
+def _closing(seen: "AppSeen") -> str:
+    count = len(seen["capabilities"])
+    said = f"{count} {'capability' if count == 1 else 'capabilities'}"
+    if seen["workflows"]:
+        said += f", workflows {', '.join(seen['workflows'])}"
+    return f"{said}, task queue {seen['task_queue']}"

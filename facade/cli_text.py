@@ -1,0 +1,39 @@
+"""How the command line writes: for a terminal, or plainly for a file or a pipe."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal, and a person may be shown colours and boxes."""
+    return sys.stdout.isatty()
+
+
+def printable(text: str) -> str:
+    """Text from elsewhere, without what could steer a terminal.
+
+    Line ends are kept; any other character that cannot be seen is written as its escape.
+    """
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text
+    )
+
+
+def seconds(value: float) -> str:
+    """A duration: ``250ms``, ``30s``, ``15m``, ``2h``, ``1d``, or with a rest such as ``90s``."""
+    if value < 1:
+        return f"{value * 1000:g}ms"
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if value >= size and value % size == 0:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}s"
+
+
+def print_columns(rows: Sequence[Sequence[str]]) -> None:
+    """Prints rows with their columns aligned: nothing cut, nothing coloured."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())

@@ -1,0 +1,150 @@
+"""What really happened, in a SQLite file of the test's own: it outlives workers and servers."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from temperance import Event
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS entries (
+    case_id TEXT NOT NULL, attempt INTEGER NOT NULL, execution_id TEXT NOT NULL, key TEXT NOT NULL,
+    activity_id TEXT, scheduled TEXT, started TEXT, waited REAL, pid INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS returns (case_id TEXT NOT NULL, attempt INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS effects (case_id TEXT NOT NULL, key TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, case_id TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A handler was entered.
+
+    `scheduled` and `started` are the server's own record of the attempt; `waited` is the delay that
+    the server put between the end of the attempt before and this one. Absent in process.
+    """
+
+    case: str
+    attempt: int
+    execution_id: str
+    key: str
+    pid: int
+    activity_id: str | None = None
+    scheduled: datetime | None = None
+    started: datetime | None = None
+    waited: timedelta | None = None
+
+
+class Ledger:
+    """The books of one test, in its folder; several processes write in them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with self._open() as connection:
+            connection.executescript(_TABLES)
+
+    @property
+    def audit_path(self) -> Path:
+        """Where the workers write the audit trail."""
+        return self.folder / "audit.jsonl"
+
+    def note_entry(self, entry: Entry) -> None:
+        """Write that a handler was entered, before it does anything."""
+        row = (
+            entry.case,
+            entry.attempt,
+            entry.execution_id,
+            entry.key,
+            entry.activity_id,
+            entry.scheduled and entry.scheduled.isoformat(),
+            entry.started and entry.started.isoformat(),
+            entry.waited and entry.waited.total_seconds(),
+            entry.pid,
+        )
+        with self._open() as connection:
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def note_return(self, case: str, attempt: int) -> None:
+        """Write that a handler is about to give its output."""
+        with self._open() as connection:
+            connection.execute("INSERT INTO returns VALUES (?, ?)", (case, attempt))
+
+    def take_effect(self, case: str, key: str) -> None:
+        """An effect that nothing deduplicates."""
+        with self._open() as connection:
+            connection.execute("INSERT INTO effects VALUES (?, ?)", (case, key))
+
+    def charge(self, case: str, key: str) -> None:
+        """An effect at a gateway that takes each key once."""
+        with self._open() as connection:
+            connection.execute("INSERT OR IGNORE INTO charges VALUES (?, ?)", (key, case))
+
+    def entries(self, case: str) -> list[Entry]:
+        """The handler entries of a case, in their order."""
+        with self._open() as connection:
+            rows = connection.execute(
+                "SELECT case_id, attempt, execution_id, key, pid, activity_id, scheduled, started, "
+                "waited FROM entries WHERE case_id = ? ORDER BY rowid",
+                (case,),
+            ).fetchall()
+        return [
+            Entry(
+                *row[:6],
+                scheduled=row[6] and datetime.fromisoformat(row[6]),
+                started=row[7] and datetime.fromisoformat(row[7]),
+                waited=None if row[8] is None else timedelta(seconds=row[8]),
+            )
+            for row in rows
+        ]
+
+    def returns(self, case: str) -> list[int]:
+        """The attempts of a case whose handlers gave an output, in the order in which they did."""
+        with self._open() as connection:
+            found = connection.execute(
+                "SELECT attempt FROM returns WHERE case_id = ? ORDER BY rowid", (case,)
+            )
+            return [int(row[0]) for row in found.fetchall()]
+
+    def effects(self, case: str) -> int:
+        """How many effects a case had."""
+        with self._open() as connection:
+            found = connection.execute("SELECT count(*) FROM effects WHERE case_id = ?", (case,))
+            return int(found.fetchone()[0])
+
+    def charges(self, case: str) -> list[str]:
+        """The keys under which the gateway has charged for a case."""
+        with self._open() as connection:
+            found = connection.execute("SELECT key FROM charges WHERE case_id = ?", (case,))
+            return [str(row[0]) for row in found.fetchall()]
+
+    def audit_lines(self, execution_id: str) -> list[Event]:
+        """The audit events of an execution as they were delivered, so some may be there twice."""
+        if not self.audit_path.exists():
+            return []
+        lines = self.audit_path.read_bytes().splitlines()
+        events = [Event.model_validate_json(line) for line in lines]
+        return [event for event in events if event.execution_id == execution_id]
+
+    def audit(self, execution_id: str) -> list[Event]:
+        """The audit trail of an execution: what was delivered, recorded once by event id."""
+        once = {event.event_id: event for event in reversed(self.audit_lines(execution_id))}
+        return sorted(once.values(), key=lambda event: event.at)
+
+    def open_gate(self, case: str) -> None:
+        """Let a handler that waits go on."""
+        (self.folder / f"{case}.open").touch()
+
+    def gate_is_open(self, case: str) -> bool:
+        """Whether it may."""
+        return (self.folder / f"{case}.open").exists()
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        connection = sqlite3.connect(self.folder / "ledger.db", timeout=20, isolation_level=None)
+        try:
+            yield connection
+        finally:
+            connection.close()

@@ -1,0 +1,31 @@
+"""What a test and a handler in the same process tell each other, by the name of a case."""
+
+import asyncio
+import threading
+from collections import defaultdict
+
+
+class Scene:
+    """One case: what happened in it, in order, and what its handler waits for."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.entries = 0
+        self.started = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.over = threading.Event()
+
+    def enter(self) -> None:
+        """Notes that a handler was entered."""
+        self.entries += 1
+        self.notes.append("entered")
+        self.started.set()
+
+    async def until_started(self) -> None:
+        """Waits until a handler was entered."""
+        async with asyncio.timeout(20):
+            await self.started.wait()
+
+
+SCENES: defaultdict[str, Scene] = defaultdict(Scene)
+"""The scenes of this process. A test names its own, so nothing is ever removed."""

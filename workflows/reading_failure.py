@@ -1,0 +1,155 @@
+"""Turns the failure of an activity into the envelope (G1, DESIGN sections 6 and 8)."""
+
+from typing import Final
+
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    CancelledError,
+    RetryState,
+    TimeoutType,
+)
+from temporalio.exceptions import (
+    TimeoutError as TemporalTimeoutError,
+)
+
+from ..runtime.envelope import Cancelled, Failed
+from ..runtime.error import CODES, CapabilityError, ErrorInfo
+from ..runtime.messages import Carry, Ending
+from ..runtime.names import UNKNOWN_ACTIVITY, UNKNOWN_ERROR, WORKER_SHUTDOWN, Effect
+from .reading import Answer, Asked, failed
+
+NO_WORKER: Final = "No worker of this task queue has the capability; nothing was run."
+
+
+def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
+    """Reads the failure of an activity.
+
+    Args:
+        asked: The request.
+        failure: The SDK's ``ActivityError``, or its cause where that is all there is.
+
+    Returns:
+        The envelope, with the effect that the failure allows to conclude.
+    """
+    state: RetryState | None = None
+    unstarted = False
+    if isinstance(failure, ActivityError):
+        unstarted = not failure.started_event_id
+        state, failure = failure.retry_state, failure.cause
+    if isinstance(failure, ApplicationError):
+        return _application(asked, failure, state)
+    if isinstance(failure, TemporalTimeoutError):
+        return _timeout(asked, failure, state)
+    if isinstance(failure, CancelledError) or failure is None:
+        # A running attempt reports its cancellation itself; the server cancels what has not
+        # started, or what waits between two attempts, and does not say which: it gives both the
+        # same detail. What was never sent to the server is cancelled without one.
+        unsent = unstarted and failure is not None and not failure.details
+        retried = asked.capability.plan.maximum_attempts > 1 and not unsent
+        effect: Effect = "possible" if retried else "none"
+        return _cancelled(asked, 1 if retried else 0, (), effect, requested=False)
+    return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
+
+
+def _timeout(asked: Asked, failure: TemporalTimeoutError, state: RetryState | None) -> Answer:
+    """A timeout that the server noticed: nobody took the request, or its worker was lost."""
+    maximum = asked.capability.plan.maximum_attempts
+    details = failure.last_heartbeat_details
+    told = Carry.from_details(details[0] if details else None)
+    if failure.type == TimeoutType.SCHEDULE_TO_START:
+        error = CapabilityError("TIMEOUT", "No worker took the request in time.", stage="transport")
+        effect: Effect = "possible" if maximum > 1 else "none"
+        attempts = len(told.errors) or 1
+        return Answer(
+            failed(asked, error, effect, attempts=attempts, errors=told.errors),
+            seen=False,
+            requested=False,
+        )
+    errors = told.errors
+    if state == RetryState.MAXIMUM_ATTEMPTS_REACHED:
+        errors = _filled(errors, maximum - 1, failure.cause)
+    attempts = len(errors) + 1
+    if state == RetryState.CANCEL_REQUESTED:
+        return _cancelled(asked, attempts, errors, "possible", requested=True)
+    error = CapabilityError("TIMEOUT")
+    return Answer(failed(asked, error, "possible", attempts=attempts, errors=errors), seen=False)
+
+
+def _filled(told: tuple[str, ...], count: int, before: BaseException | None) -> tuple[str, ...]:
+    """As many codes as there were attempts: what they told, the last one as the server knows it."""
+    missing = count - len(told)
+    if missing <= 0:
+        return told
+    last: str | None = None
+    if isinstance(before, TemporalTimeoutError):
+        last = "TIMEOUT"
+    elif isinstance(before, ApplicationError):
+        last = before.type
+    return (*told, *(UNKNOWN_ERROR,) * (missing - 1), last or UNKNOWN_ERROR)
+
+
+def _application(asked: Asked, failure: ApplicationError, state: RetryState | None) -> Answer:
+    detail = failure.details[0] if failure.details else None
+    ending = Ending.from_failure(failure.type, failure.message, detail)
+    if ending is None:
+        if failure.type == UNKNOWN_ACTIVITY:
+            error = CapabilityError("INTERNAL_ERROR", NO_WORKER, stage="transport", retryable=False)
+            return Answer(failed(asked, error, "none"), seen=False, requested=False)
+        # Not raised by this library: a converter that failed, or foreign code in the activity.
+        return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
+    # What may be retried left its end to the attempt after it, and there was none.
+    last = failure.non_retryable
+    if not last and state == RetryState.CANCEL_REQUESTED:
+        errors = (*ending.errors, failure.type or ending.info.code)
+        return _cancelled(
+            asked,
+            ending.attempts,
+            errors,
+            ending.effect,
+            requested=True,
+            execution_id=ending.execution_id,
+        )
+    info = ending.info
+    if failure.type == WORKER_SHUTDOWN:
+        info = ErrorInfo(
+            code="EXECUTION_FAILED",
+            message=info.message or CODES["EXECUTION_FAILED"].message,
+            stage=info.stage,
+            retryable=info.retryable,
+        )
+    kind = Cancelled if ending.cancelled else Failed
+    return Answer(
+        kind(
+            execution_id=ending.execution_id or asked.execution_id,
+            capability=asked.capability.id,
+            attempts=ending.attempts,
+            errors=ending.errors,
+            repeat_of=asked.repeat_of,
+            effect=ending.effect,
+            error=info,
+        ),
+        seen=last,
+    )
+
+
+def _cancelled(
+    asked: Asked,
+    attempts: int,
+    errors: tuple[str, ...],
+    effect: Effect,
+    *,
+    requested: bool,
+    execution_id: str | None = None,
+) -> Answer:
+    """A cancellation that no attempt could report."""
+    envelope = Cancelled(
+        execution_id=execution_id or asked.execution_id,
+        capability=asked.capability.id,
+        attempts=attempts,
+        errors=errors,
+        repeat_of=asked.repeat_of,
+        effect=effect,
+        error=CapabilityError("CANCELLED", stage="transport").public(),
+    )
+    return Answer(envelope, seen=False, requested=requested)
