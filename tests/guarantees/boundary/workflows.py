@@ -34,7 +34,8 @@ class Question(BaseModel):
     async def ask(self) -> Answer:
         """Ask, and say what it was answered."""
         text = self.text.replace(PAD, "a" * self.pad)
-        envelope = await Invoker(actor=ADA, surface=self.surface).invoke(self.capability, text)
+        invoker = Invoker(actor=ADA, surface=self.surface)
+        envelope = await invoker.invoke(self.capability, text, wait=False)
         return answer_of(envelope)
 
 

@@ -20,7 +20,7 @@ async def invoke(ask: Ask) -> Answer:
     """Asks for one execution."""
     invoker = Invoker(actor=Actor(id=ask.actor), task_queue=ask.queue)
     # By id, outputs are JSON-like; they are read as receipts where they arrive.
-    return cast(Answer, await invoker.invoke(ask.capability, ask.job, step=ask.step))
+    return cast(Answer, await invoker.invoke(ask.capability, ask.job, step=ask.step, wait=False))
 
 
 @workflow.defn
