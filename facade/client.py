@@ -4,6 +4,7 @@ For a command line, an HTTP handler or a tool call that has no workflow around i
 code, the same envelope, a third of the time of a workflow around one activity.
 """
 
+import dataclasses
 from typing import Any, TypeVar, overload
 from uuid import uuid4
 
@@ -16,12 +17,14 @@ from temporalio.common import (
 )
 from temporalio.exceptions import ActivityAlreadyStartedError
 
+from temperance.client_approval import approval_outcome, start_approval
 from temperance.runtime.actor import Actor
 from temperance.runtime.app import App
 from temperance.runtime.attempt import record_end
+from temperance.runtime.call import Asked as Demand
 from temperance.runtime.call import Call
 from temperance.runtime.capability import Capability, id_asked_for
-from temperance.runtime.envelope import Cancelled, ExecutionResult, Failed
+from temperance.runtime.envelope import ApprovalRequired, Cancelled, ExecutionResult, Failed
 from temperance.runtime.error import CapabilityError
 from temperance.runtime.identity import check_identifier, standalone_execution_id
 from temperance.runtime.messages import Ask
@@ -29,7 +32,7 @@ from temperance.runtime.names import Surface
 from temperance.runtime.request import WorkflowRef
 from temperance.workflows.options import derive_options, summary_of
 from temperance.workflows.raw_input import RawInput, raw_input, refusal
-from temperance.workflows.reading import Asked, read_result
+from temperance.workflows.reading import Asked, read_demand, read_result, typed
 from temperance.workflows.reading_failure import read_failure
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
@@ -74,6 +77,7 @@ class TemperanceClient:
         *,
         request_id: str | None = ...,
         correlation_id: str | None = ...,
+        wait: bool = ...,
     ) -> ExecutionResult[O]: ...
 
     @overload
@@ -84,6 +88,7 @@ class TemperanceClient:
         *,
         request_id: str | None = ...,
         correlation_id: str | None = ...,
+        wait: bool = ...,
     ) -> ExecutionResult[object]: ...
 
     async def invoke(
@@ -93,6 +98,7 @@ class TemperanceClient:
         *,
         request_id: str | None = None,
         correlation_id: str | None = None,
+        wait: bool = False,
     ) -> ExecutionResult[O] | ExecutionResult[object]:
         """Requests one execution and waits for its envelope.
 
@@ -103,6 +109,9 @@ class TemperanceClient:
             request_id: The request's own id. Sent twice it runs once: the second request gets the
                 first one's envelope, as long as the server keeps it. A random one unless given.
             correlation_id: The application's own id, passed through to audit events.
+            wait: Whether to wait where a person must approve. Unless given, the `ApprovalRequired`
+                envelope is the answer; `Approvals.outcome` waits later. To stop waiting does not
+                withdraw the request.
 
         Returns:
             The envelope. The same ``request_id`` with another capability, input, actor or surface
@@ -140,7 +149,7 @@ class TemperanceClient:
                 "STEP_INPUT_MISMATCH", "The same request id was used for another request."
             )
             return await self._refused(name, ask, id_, error)
-        return await self._envelope(handle, known, ask, id_, decode=not by_id)
+        return await self._envelope(handle, known, ask, id_, decode=not by_id, wait=wait)
 
     async def _start(
         self, capability: Capability[Any, Any], raw: RawInput, ask: Ask, id_: str, *, given: bool
@@ -195,17 +204,38 @@ class TemperanceClient:
         id_: str,
         *,
         decode: bool,
+        wait: bool,
     ) -> ExecutionResult[object]:
         run_id = handle.run_id or ""
         execution_id = standalone_execution_id(self._client.namespace, id_, run_id)
         asked = Asked(capability, execution_id, None, decode)
         try:
-            return read_result(asked, await handle.result())
+            value = await handle.result()
         except ActivityFailureError as failure:
             answer = read_failure(asked, failure.cause)
+        else:
+            envelope = read_result(asked, value)
+            if isinstance(envelope, ApprovalRequired) and (demand := read_demand(value)):
+                return await self._approval(asked, ask, envelope, demand, wait=wait)
+            return envelope
         if not answer.seen and isinstance(answer.envelope, Failed | Cancelled):
             await self._record(answer.envelope, ask, id_, run_id, requested=not answer.requested)
         return answer.envelope
+
+    async def _approval(
+        self, asked: Asked, ask: Ask, envelope: ApprovalRequired, demand: Demand, *, wait: bool
+    ) -> ExecutionResult[object]:
+        record, handle = await start_approval(
+            self._client,
+            self._task_queue,
+            asked.capability,
+            demand,
+            ask=ask,
+            execution_id=envelope.execution_id,
+        )
+        if wait:
+            return typed(await approval_outcome(record, handle), asked)
+        return dataclasses.replace(envelope, approval_id=record.id)
 
     async def _refused(self, name: str, ask: Ask, id_: str, error: CapabilityError) -> Failed:
         envelope = Failed(

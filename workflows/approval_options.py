@@ -8,6 +8,8 @@ from ..runtime.actor import Actor
 from ..runtime.approval import ApprovalRecord, ApprovalRequest, approval_id
 from ..runtime.call import Asked as Demand
 from ..runtime.capability import Capability
+from ..runtime.envelope import Failed
+from ..runtime.error import CapabilityError
 from ..runtime.names import Surface
 
 MEMO: Final = "temperance"
@@ -86,3 +88,16 @@ def memo_of(record: ApprovalRecord) -> Mapping[str, object]:
 def summary_of_approval(record: ApprovalRecord) -> str:
     """The line that the UI shows for an approval; no payload."""
     return f"{record.capability} ({record.side_effect}/{record.risk}) for {record.actor}"[:200]
+
+
+def unanswered(record: ApprovalRecord) -> Failed:
+    """The envelope where an approval ended without one of its own: an operator terminated it.
+
+    It may have been decided before, so nothing is known of the world.
+    """
+    return Failed(
+        execution_id=record.execution_id,
+        capability=record.capability,
+        effect="possible",
+        error=CapabilityError("APPROVAL_CANCELLED", stage="approval").public(),
+    )

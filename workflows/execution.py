@@ -8,10 +8,10 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError, CancelledError
 
 from ..runtime.call import Asked as Demand
-from ..runtime.messages import Ask, Reply
+from ..runtime.messages import Ask
 from .cancellation import Cancellations
 from .options import derive_options, summary_of
-from .reading import Answer, Asked, read_result
+from .reading import Answer, Asked, read_demand, read_result
 from .reading_failure import read_failure
 
 _JSON = {"encoding": b"json/plain"}
@@ -71,7 +71,7 @@ async def execute(
     failure = handle.exception()
     if failure is None:
         value: RawValue = handle.result()
-        return Execution(Answer(read_result(asked, value)), _demand(value))
+        return Execution(Answer(read_result(asked, value)), read_demand(value))
     if isinstance(failure, ActivityError):
         return Execution(read_failure(asked, failure))
     raise failure
@@ -84,13 +84,3 @@ def _follows_another_run() -> bool:
 
 def _raw(data: bytes) -> RawValue:
     return RawValue(Payload(metadata=_JSON, data=data))
-
-
-def _demand(value: RawValue) -> Demand | None:
-    data = value.payload.data
-    if data.startswith(b'{"output":'):
-        return None
-    try:
-        return Reply.from_json(data).asked
-    except (ValueError, TypeError, RecursionError):
-        return None

@@ -19,10 +19,9 @@ from temporalio.exceptions import (
 
 from ..runtime.actor import Actor
 from ..runtime.approval import ApprovalRecord, ApprovalRequest
-from ..runtime.envelope import ExecutionResult, Failed, read_envelope
-from ..runtime.error import CapabilityError
+from ..runtime.envelope import ExecutionResult, read_envelope
 from ..runtime.names import APPROVAL_WORKFLOW, ATTACH_ACTIVITY
-from .approval_options import memo_of, summary_of_approval
+from .approval_options import memo_of, summary_of_approval, unanswered
 
 Asked = tuple[str, str, str]
 """Capability, actor and input hash: what makes two requests join one approval."""
@@ -91,8 +90,8 @@ async def _outcome(request: ApprovalRequest) -> ExecutionResult[object]:
     except WorkflowAlreadyStartedError:
         return await _attach(record)
     except ChildWorkflowError:
-        return _ended(record)
-    return read_envelope(value.payload.data) or _ended(record)
+        return unanswered(record)
+    return read_envelope(value.payload.data) or unanswered(record)
 
 
 async def _attach(record: ApprovalRecord) -> ExecutionResult[object]:
@@ -106,16 +105,5 @@ async def _attach(record: ApprovalRecord) -> ExecutionResult[object]:
             summary=f"waits for {record.id}",
         )
     except ActivityError:
-        return _ended(record)
-    return read_envelope(value.payload.data) or _ended(record)
-
-
-def _ended(record: ApprovalRecord) -> Failed:
-    """The approval ended without an answer of its own: an operator terminated it, say."""
-    error = CapabilityError("APPROVAL_CANCELLED", stage="approval")
-    return Failed(
-        execution_id=record.execution_id,
-        capability=record.capability,
-        effect="possible",
-        error=error.public(),
-    )
+        return unanswered(record)
+    return read_envelope(value.payload.data) or unanswered(record)

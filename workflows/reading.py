@@ -9,6 +9,7 @@ from pydantic_core import from_json, to_json
 from temporalio.common import RawValue
 
 from ..runtime.answer import answer_of
+from ..runtime.call import Asked as Demand
 from ..runtime.capability import Capability
 from ..runtime.envelope import ApprovalRequired, Completed, ExecutionResult, Failed
 from ..runtime.error import CapabilityError
@@ -96,6 +97,21 @@ def read_result(asked: Asked, value: RawValue) -> ExecutionResult[object]:
         effect=reply.effect,
         output=output,
     )
+
+
+def read_demand(value: RawValue) -> Demand | None:
+    """What an approval is to be started with, where the result of an activity asks for one.
+
+    Args:
+        value: The raw result.
+    """
+    data = value.payload.data
+    if data.startswith(b'{"output":'):
+        return None
+    try:
+        return Reply.from_json(data).asked
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def typed(envelope: ExecutionResult[object], asked: Asked) -> ExecutionResult[object]:
