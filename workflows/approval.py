@@ -40,6 +40,7 @@ from ..runtime.names import (
     RECORD_QUERY,
     EventType,
 )
+from .approval_options import memo_of_end
 from .cancellation import Cancellations
 from .execution import execute
 from .reading import Asked
@@ -80,6 +81,8 @@ class ApprovalWorkflow:
         """Gives the envelope of the execution that was asked for."""
         del request
         await self._await_decision()
+        # For the listing, which asks no worker.
+        workflow.upsert_memo(memo_of_end(self._record))
         await self._tell()
         if self._record.state != "approved":
             return self._ended(_ENDS[self._record.state])

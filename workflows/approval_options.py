@@ -15,6 +15,9 @@ from ..runtime.names import Surface
 MEMO: Final = "temperance"
 """The memo field by which approvals are listed without asking each of them."""
 
+MEMO_OF_END: Final = "temperance_end"
+"""The memo field that says what became of an approval; not there while it is pending."""
+
 
 # A capability of any input.
 def request_of(
@@ -81,6 +84,17 @@ def memo_of(record: ApprovalRecord) -> Mapping[str, object]:
             "side_effect": record.side_effect,
             "types": list(record.types),
             "expires_at": record.expires_at.isoformat(),
+        }
+    }
+
+
+def memo_of_end(record: ApprovalRecord) -> Mapping[str, object]:
+    """What listing shows of a decision, or of the end without one; no comment."""
+    decision = record.decision
+    return {
+        MEMO_OF_END: {
+            "state": record.state,
+            "by": None if decision is None else str(decision.by),
         }
     }
 
