@@ -5,16 +5,14 @@ establish: this module passes it on, and the approval itself judges whether it m
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal, cast
+from typing import Final, cast
 from uuid import uuid5
 
 from pydantic import JsonValue
 from temporalio.client import (
     Client,
-    WorkflowExecution,
     WorkflowFailureError,
     WorkflowHandle,
     WorkflowQueryFailedError,
@@ -25,6 +23,16 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
+from temperance.approval_listing import (
+    ApprovalPage,
+    ApprovalSummary,
+    Which,
+    no_such_page,
+    query_of,
+    summary_of,
+    token_bytes,
+    token_text,
+)
 from temperance.runtime.actor import Actor
 from temperance.runtime.approval import (
     ApprovalRecord,
@@ -37,49 +45,16 @@ from temperance.runtime.envelope import ExecutionResult, Failed, read_envelope
 from temperance.runtime.error import CODES, CapabilityError, ErrorCode
 from temperance.runtime.identity import BUSINESS_NAMESPACE
 from temperance.runtime.names import (
-    APPROVAL_WORKFLOW,
     CANCEL_UPDATE,
     DECIDE_UPDATE,
     RECORD_QUERY,
 )
-from temperance.workflows.approval_options import MEMO
 
 ANSWER_TIMEOUT: Final = timedelta(seconds=20)
 """How long a decision waits for a worker before it says that none answered."""
 
 BUSY_PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds between tries while the server takes no further update: 10 may be in flight."""
-
-Which = Literal["pending", "closed", "all"]
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalSummary:
-    """An approval as it is listed, without asking it.
-
-    Args:
-        id: Its workflow id.
-        execution_id: The execution it authorizes.
-        capability: What is to be run.
-        actor: Who asked, as ``kind:id``.
-        risk: As declared.
-        side_effect: As declared.
-        types: Who may decide.
-        requested_at: UTC.
-        expires_at: UTC.
-        open: Whether it is still running: waiting for a decision, or executing.
-    """
-
-    id: str
-    execution_id: str
-    capability: str
-    actor: str
-    risk: str
-    side_effect: str
-    types: tuple[str, ...]
-    requested_at: datetime
-    expires_at: datetime
-    open: bool
 
 
 class Approvals:
@@ -121,10 +96,10 @@ class Approvals:
         """
         before = None if older_than is None else datetime.now(UTC) - older_than
         given = 0
-        async for execution in self._client.list_workflows(_query(which, before)):
+        async for execution in self._client.list_workflows(query_of(which, before)):
             if limit is not None and given >= limit:
                 return
-            summary = await _summary(execution)
+            summary = await summary_of(execution)
             if summary is None or (capability is not None and summary.capability != capability):
                 continue
             if actor is not None and summary.actor != actor:
@@ -132,12 +107,40 @@ class Approvals:
             given += 1
             yield summary
 
+    async def page(
+        self, which: Which = "pending", *, size: int = 50, after: str | None = None
+    ) -> ApprovalPage:
+        """One page of the list, newest first; no worker is needed.
+
+        Args:
+            which: As for `list`.
+            size: At most so many.
+            after: What the page before gave as ``next``.
+
+        Raises:
+            CapabilityError: INPUT_INVALID where there is no such page.
+            temporalio.service.RPCError: The server cannot be reached, or refuses.
+        """
+        executions = self._client.list_workflows(
+            query_of(which, None), page_size=size, next_page_token=token_bytes(after)
+        )
+        try:
+            await executions.fetch_next_page()
+        except RPCError as error:
+            if after is not None and error.status == RPCStatusCode.INVALID_ARGUMENT:
+                raise no_such_page() from None
+            raise
+        found = [await summary_of(execution) for execution in executions.current_page or ()]
+        entries = tuple(summary for summary in found if summary is not None)
+        return ApprovalPage(entries, token_text(executions.next_page_token))
+
     async def show(self, approval: str) -> ApprovalRecord:
         """The record of one approval; a worker answers.
 
         Raises:
             CapabilityError: CAPABILITY_NOT_FOUND where there is no such approval, TIMEOUT where no
                 worker answered.
+            temporalio.service.RPCError: The server cannot be reached, or refuses.
         """
         handle = self._handle(approval)
         try:
@@ -146,7 +149,9 @@ class Approvals:
                     RECORD_QUERY, result_type=ApprovalRecord
                 )
         except TimeoutError:
-            raise _unanswered() from None
+            raise CapabilityError(
+                "TIMEOUT", "No worker answered in time.", stage="approval"
+            ) from None
         except WorkflowQueryFailedError:
             raise _unknown() from None
         except RPCError as error:
@@ -180,6 +185,7 @@ class Approvals:
                 APPROVAL_REJECTED, APPROVAL_EXPIRED, APPROVAL_CANCELLED, APPROVAL_SELF_APPROVAL,
                 FORBIDDEN, INPUT_INVALID, CAPABILITY_NOT_FOUND; TIMEOUT where no worker answered,
                 and the decision may still count.
+            temporalio.service.RPCError: The server cannot be reached, or refuses.
         """
         return await self._decide(approval, True, approver, comment, source)
 
@@ -214,6 +220,7 @@ class Approvals:
         Raises:
             CapabilityError: CAPABILITY_NOT_FOUND where there is no such approval;
                 APPROVAL_CANCELLED where it was ended from outside.
+            temporalio.service.RPCError: The server cannot be reached, or refuses.
         """
         handle = self._handle(approval)
         try:
@@ -226,6 +233,14 @@ class Approvals:
         if envelope is None:
             raise CapabilityError("OUTPUT_INVALID")
         return envelope
+
+    async def outcome_so_far(self, approval: str) -> ExecutionResult[object] | None:
+        """The envelope where the approval is closed, ``None`` where it is open. See `outcome`."""
+        try:
+            described = await self._handle(approval).describe()
+        except RPCError as error:
+            raise _of_rpc(error) from None
+        return None if described.close_time is None else await self.outcome(approval)
 
     async def _decide(
         self,
@@ -265,7 +280,7 @@ class Approvals:
 
     async def _closed(
         self, handle: "WorkflowHandle[object, RawValue]", error: RPCError
-    ) -> CapabilityError:
+    ) -> CapabilityError | RPCError:
         """Why a closed approval takes no decision: the same as its validator would say."""
         if error.status not in _GONE:
             return _of_rpc(error)
@@ -297,37 +312,6 @@ _GONE: Final = (
 _ENDS: Final = ("APPROVAL_REJECTED", "APPROVAL_EXPIRED", "APPROVAL_CANCELLED")
 
 
-def _query(which: Which, before: datetime | None) -> str:
-    parts = [f"WorkflowType = '{APPROVAL_WORKFLOW}'"]
-    if which == "pending":
-        parts.append("ExecutionStatus = 'Running'")
-    elif which == "closed":
-        parts.append("ExecutionStatus != 'Running'")
-    if before is not None:
-        parts.append(f"StartTime <= '{before.strftime('%Y-%m-%dT%H:%M:%S.%fZ')}'")
-    return " AND ".join(parts)
-
-
-async def _summary(execution: WorkflowExecution) -> ApprovalSummary | None:
-    memo = cast(Mapping[str, object], await execution.memo()).get(MEMO)
-    if not isinstance(memo, Mapping):
-        return None
-    shown = cast(Mapping[str, object], memo)
-    types = shown.get("types")
-    return ApprovalSummary(
-        id=execution.id,
-        execution_id=str(shown.get("execution_id")),
-        capability=str(shown.get("capability")),
-        actor=str(shown.get("actor")),
-        risk=str(shown.get("risk")),
-        side_effect=str(shown.get("side_effect")),
-        types=tuple(str(entry) for entry in cast(list[object], types or [])),
-        requested_at=execution.start_time,
-        expires_at=datetime.fromisoformat(str(shown.get("expires_at"))),
-        open=execution.close_time is None,
-    )
-
-
 def _person(actor: Actor) -> dict[str, JsonValue]:
     return {"kind": actor.kind, "id": actor.id, "attributes": actor.attributes}
 
@@ -343,10 +327,9 @@ def _refusal(error: WorkflowUpdateFailedError) -> CapabilityError:
     return CapabilityError("INTERNAL_ERROR", stage="approval", retryable=False)
 
 
-def _of_rpc(error: RPCError) -> CapabilityError:
-    if error.status == RPCStatusCode.NOT_FOUND:
-        return _unknown()
-    return CapabilityError("INTERNAL_ERROR", "The server refused the call.", stage="approval")
+def _of_rpc(error: RPCError) -> CapabilityError | RPCError:
+    """What is not about the approval is left as it is: the server is away, or refuses."""
+    return _unknown() if error.status == RPCStatusCode.NOT_FOUND else error
 
 
 def _unknown() -> CapabilityError:
