@@ -62,7 +62,7 @@ $(PY):
 	"$$python" -m venv --clear '$(VENV)'
 
 $(VENV)/.locked: requirements.lock $(PY)
-	@echo 'installing the locked dependencies (about 250 MB the first time)'
+	@echo 'installing the locked dependencies (about 300 MB the first time)'
 	@$(PY) -m pip install -qq --require-hashes -r requirements.lock
 	@touch $@
 
@@ -70,7 +70,8 @@ $(VENV)/.locked: requirements.lock $(PY)
 # made again when a file in the rooms appears or goes: this list is rewritten only when it changes.
 .PHONY: force
 $(VENV)/.rooms: force | $(PY)
-	@find $(ROOMS) -type f \( -name '*.py' -o -name 'py.typed' \) | LC_ALL=C sort > $@.new
+	@find $(ROOMS) -type f \( -name '*.py' -o -name 'py.typed' -o -name '*.html' -o -name '*.css' \) \
+	    | LC_ALL=C sort > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(VENV)/.installed: $(VENV)/.locked $(VENV)/.rooms pyproject.toml
