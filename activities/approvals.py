@@ -1,25 +1,40 @@
 """What approvals need done outside of workflow code: the audit, and waiting for an outcome."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, cast
 
 from temporalio import activity
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
 
 from ..runtime.app import App
 from ..runtime.approval import ApprovalRecord
+from ..runtime.approval_note import ApprovalNote
 from ..runtime.call import Call
-from ..runtime.names import ATTACH_ACTIVITY, RECORD_APPROVAL_ACTIVITY, EventType
+from ..runtime.error import ErrorCode
+from ..runtime.names import (
+    APPROVAL_MEMO,
+    APPROVAL_WORKFLOW,
+    ATTACH_ACTIVITY,
+    RECORD_APPROVAL_ACTIVITY,
+    EventType,
+)
 from ..runtime.request import WorkflowRef
-from ..runtime.trail import Trail
+from ..runtime.trail import Facts, Trail
 
 BEAT: Final = 5.0
 """Seconds between the heartbeats of an activity that waits."""
 
-RecordApproval = Callable[[ApprovalRecord, EventType, str | None], Awaitable[None]]
+RecordApproval = Callable[[ApprovalNote], Awaitable[None]]
+
+_CODES: Final[Mapping[EventType, ErrorCode]] = {
+    "capability.rejected": "APPROVAL_REJECTED",
+    "capability.approval_expired": "APPROVAL_EXPIRED",
+    "capability.approval_cancelled": "APPROVAL_CANCELLED",
+}
 
 
 def record_approval_activity(app: App) -> RecordApproval:
@@ -30,56 +45,64 @@ def record_approval_activity(app: App) -> RecordApproval:
     """
 
     @activity.defn(name=RECORD_APPROVAL_ACTIVITY)
-    async def record_approval(
-        record: ApprovalRecord, type_: EventType, correlation_id: str | None
-    ) -> None:
+    async def record_approval(note: ApprovalNote) -> None:
+        record = note.record
         info = activity.info()
         call = Call(
             capability_id=record.capability,
             raw=None,
             actor=record.actor,
             surface=record.surface,
-            execution_id=record.execution_id,
-            correlation_id=correlation_id,
-            workflow=WorkflowRef(record.id, info.workflow_run_id or "", info.activity_id),
+            execution_id=note.execution_id or record.execution_id,
+            repeat_of=note.repeat_of,
+            correlation_id=note.correlation_id,
+            workflow=WorkflowRef(
+                info.workflow_id or "", info.workflow_run_id or "", info.activity_id
+            ),
         )
         trail = Trail(app, call)
         trail.capability = app.governance.registry.get(record.capability)
         trail.input_hash = record.input_hash
+        facts: Facts = {"approval_id": record.id}
+        if note.effect is not None:
+            facts["effect"] = note.effect
+        if note.type in _CODES:
+            facts["error_code"] = _CODES[note.type]
+            facts["stage"] = "approval"
         decision = record.decision
-        await trail.emit(
-            type_,
-            reasons=record.reasons,
-            approval_id=record.id,
-            approver_id=None if decision is None else decision.by.id,
-            approver_kind=None if decision is None else decision.by.kind,
-            source=None if decision is None else decision.source,
-            comment=None if decision is None else decision.comment,
-        )
+        if decision is not None and note.type != "capability.approval_joined":
+            facts["approver_id"] = decision.by.id
+            facts["approver_kind"] = decision.by.kind
+            facts["source"] = decision.source
+            facts["comment"] = decision.comment
+        await trail.emit(note.type, **facts)
 
     return record_approval
 
 
 @activity.defn(name=ATTACH_ACTIVITY)
-async def attach(approval: str) -> RawValue:
+async def attach(record: ApprovalRecord) -> RawValue:
     """Waits for the outcome of an approval that was started before; only reads.
 
     Args:
-        approval: Its workflow id.
+        record: What the asking workflow wants approved now.
 
     Returns:
         The envelope, as the approval gave it.
 
     Raises:
-        ApplicationError: The approval ended without an envelope.
+        ApplicationError: STEP_INPUT_MISMATCH, where it was started for something else;
+            APPROVAL_CANCELLED, where it ended without an envelope.
     """
-    handle = activity.client().get_workflow_handle(approval, result_type=RawValue)
+    handle = activity.client().get_workflow_handle(record.id, result_type=RawValue)
+    await _check_same(record, handle)
     waiting = asyncio.ensure_future(handle.result())
     try:
         while True:
             done, _ = await asyncio.wait({waiting}, timeout=BEAT)
             if done:
-                return waiting.result()
+                value: RawValue = waiting.result()
+                return value
             activity.heartbeat()
     except WorkflowFailureError:
         raise ApplicationError(
@@ -87,3 +110,29 @@ async def attach(approval: str) -> RawValue:
         ) from None
     finally:
         waiting.cancel()
+
+
+# A workflow of any class.
+async def _check_same(record: ApprovalRecord, handle: "WorkflowHandle[Any, RawValue]") -> None:
+    """An approval binds its request: another one must not get its outcome."""
+    try:
+        described = await handle.describe()
+    except RPCError as error:
+        if error.status != RPCStatusCode.NOT_FOUND:
+            raise
+        raise ApplicationError(
+            "The approval is gone.", type="APPROVAL_CANCELLED", non_retryable=True
+        ) from None
+    memo: object = (await described.memo()).get(APPROVAL_MEMO)
+    asked = {
+        "capability": record.capability,
+        "actor": str(record.actor),
+        "input_hash": record.input_hash,
+    }
+    same = isinstance(memo, Mapping) and asked.items() <= cast(Mapping[str, object], memo).items()
+    if described.workflow_type != APPROVAL_WORKFLOW or not same:
+        raise ApplicationError(
+            "The approval was asked for another request.",
+            type="STEP_INPUT_MISMATCH",
+            non_retryable=True,
+        )

@@ -4,7 +4,6 @@ The whole pipeline runs inside this one activity. It trusts nothing about whoeve
 the retry policy, not the input, not the request context.
 """
 
-import dataclasses
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,17 +12,17 @@ from temporalio.common import RawValue
 
 from ..runtime.actor import ANONYMOUS, Actor
 from ..runtime.app import App
-from ..runtime.approval import Grant, approval_id
 from ..runtime.attempt import run_attempt
 from ..runtime.call import Asked, Broke, Call, Interruption, Outcome, Returned
 from ..runtime.capability import Capability
 from ..runtime.messages import Ask, Carry, Ending, Reply
-from ..runtime.names import APPROVAL_WORKFLOW, Surface
+from ..runtime.names import Surface
 from ..runtime.request import WorkflowRef
 from .attempt_log import bind_attempt, unbind_attempt
 from .consult import Recalled, consult
 from .earlier import earlier_attempts
 from .failure import failure_of
+from .grant import authorized, grant_of
 from .heartbeat import Heartbeat, hand_over
 from .identity import Identity, Origins, identify
 from .payload import NULL, unwrap, wrap
@@ -62,11 +61,8 @@ async def _execute(
     carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
     if info.attempt > 1:
         carry = await earlier_attempts(info, activity.client())
-    grant = _grant(info, ask)
-    identity = await identify(info, ask, origins)
-    if grant is not None:
-        # One execution, one id: the approved attempt is the execution that asked.
-        identity = dataclasses.replace(identity, execution_id=grant.execution_id, told=True)
+    grant = grant_of(info, ask)
+    identity = authorized(await identify(info, ask, origins), ask, grant)
     beat = Heartbeat(carry)
     verdict = await consult(capability, raw, context_data, identity, origins)
     if isinstance(verdict, Recalled):
@@ -120,13 +116,6 @@ def _read(context: object) -> tuple[Ask | None, Actor | None, Surface]:
     except ValueError:
         return None, None, "workflow"
     return ask, ask.actor, ask.surface
-
-
-def _grant(info: activity.Info, ask: Ask | None) -> Grant | None:
-    """The approval that came with the request, if an approval workflow sent it, and its own."""
-    if ask is None or ask.grant is None or info.workflow_type != APPROVAL_WORKFLOW:
-        return None
-    return ask.grant if info.workflow_id == approval_id(ask.grant.execution_id) else None
 
 
 def _allowed(info: activity.Info) -> int | None:

@@ -15,6 +15,7 @@ from ..runtime.call import Call
 from ..runtime.messages import UNSEEN, Ask
 from ..runtime.names import RECORD_ACTIVITY
 from ..runtime.request import WorkflowRef
+from .grant import authorized, grant_of
 from .identity import Origins, identify
 
 RecordActivity = Callable[[str], Awaitable[str]]
@@ -37,6 +38,7 @@ def record_activity(app: App, origins: Origins) -> RecordActivity:
         ask = Ask.from_json(unseen.ask.encode())
         info = activity.info()
         identity = await identify(info, ask, origins, unseen.step)
+        identity = authorized(identity, ask, grant_of(info, ask))
         call = Call(
             capability_id=unseen.capability,
             raw=None,

@@ -14,7 +14,7 @@ from .call import Asked, Call
 from .canonical import hash_bytes, json_of
 from .capability import Capability
 from .error import CapabilityError
-from .gate import ask, check_grant, demand_of
+from .gate import ask, check_grant, demand_of, join
 from .policy import ApprovalDemand, Phase, evaluate
 from .request import Request
 from .schema import problems_of
@@ -55,9 +55,10 @@ async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
         check_grant(app, call.grant, request, demand)
         check_grant(app, call.grant, request, await _ask_policies(app, request, "execution"))
         return request
-    if demand is None:
-        demand = await _ask_policies(app, request, "execution")
-    return request if demand is None else ask(demand, request)
+    # Also where a person must be asked already: nobody is asked for what would be refused
+    # afterwards, and who must approve is known as a whole.
+    demand = join(demand, await _ask_policies(app, request, "execution"))
+    return request if demand is None else ask(demand, request, call.output_limit)
 
 
 async def _refuse_unlisted(app: App, call: Call, capability: Capability[Any, Any]) -> None:

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    StrictBool,
+    StringConstraints,
+    ValidationError,
+)
 
 from .actor import Actor
 from .error import CapabilityError, ErrorCode
@@ -47,7 +54,7 @@ def approval_id(execution_id: str) -> str:
 
 
 class DecisionInput(BaseModel):
-    """A decision as it arrives; nothing in it is trusted before `decided_by` has judged it.
+    """A decision as it arrives; nothing in it is trusted before the approval has judged it.
 
     Args:
         approved: Whether to run.
@@ -58,7 +65,7 @@ class DecisionInput(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    approved: bool
+    approved: StrictBool
     approver: JsonValue = None
     comment: JsonValue = None
     source: JsonValue = "api"
@@ -150,6 +157,7 @@ class ApprovalRequest(BaseModel):
         input: JSON text of the validated input: the value that will run.
         correlation_id: The application's own id.
         repeat_of: First execution in the asking workflow that asked for the same.
+        task_queue: Where it is executed; the approval's own task queue unless given.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -158,6 +166,7 @@ class ApprovalRequest(BaseModel):
     input: str
     correlation_id: str | None = None
     repeat_of: str | None = None
+    task_queue: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +186,34 @@ class Grant:
     expires_at: datetime
     approver: Actor
     types: tuple[str, ...]
+
+
+def read_decision(value: JsonValue) -> DecisionInput:
+    """A decision, from JSON.
+
+    Raises:
+        CapabilityError: INPUT_INVALID, where it is none.
+    """
+    with suppress(ValidationError):
+        return DecisionInput.model_validate(value)
+    raise CapabilityError(
+        "INPUT_INVALID",
+        "The decision is malformed: give approved (true or false), approver, comment and source.",
+        stage="approval",
+    )
+
+
+def read_withdrawal(value: JsonValue) -> CancelInput:
+    """A request to withdraw an approval, from JSON.
+
+    Raises:
+        CapabilityError: INPUT_INVALID, where it is none.
+    """
+    with suppress(ValidationError):
+        return CancelInput.model_validate(value)
+    raise CapabilityError(
+        "INPUT_INVALID", "The withdrawal is malformed: give by and comment.", stage="approval"
+    )
 
 
 def read_person(value: JsonValue) -> Actor:

@@ -20,7 +20,8 @@ class Ask:
         surface: Through which door.
         origin: ``original_execution_run_id`` of the asking run; ``None`` from a client.
         workflow_attempt: Over 1 in a run that a workflow-level retry started.
-        repeat_of: Step id of the first execution in this run that asked for the same.
+        repeat_of: Step id of the first execution in this run that asked for the same; with a grant,
+            its execution id.
         correlation_id: The application's own id.
         grant: The approval that authorizes it; only an approval workflow sends one.
     """

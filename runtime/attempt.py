@@ -101,7 +101,9 @@ async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outco
 
 async def _announce(call: Call, trail: Trail) -> None:
     if call.attempt == 1:
-        await trail.emit("capability.requested")
+        # What was approved was requested before: by the attempt that asked for the approval.
+        if call.grant is None:
+            await trail.emit("capability.requested")
     else:
         previous = call.earlier_errors[-1] if call.earlier_errors else "UNKNOWN"
         await trail.emit("capability.retried", previous_error=previous)

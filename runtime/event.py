@@ -16,6 +16,7 @@ TERMINAL: Final[frozenset[EventType]] = frozenset(
         "capability.rejected",
         "capability.approval_expired",
         "capability.approval_cancelled",
+        "capability.approval_joined",
         "capability.completed",
         "capability.failed",
         "capability.cancelled",

@@ -16,6 +16,7 @@ from .decision import RequireApproval
 from .error import CapabilityError
 from .policy import ApprovalDemand, merge
 from .redaction import displayed_input
+from .reply import Reply
 from .request import Request
 
 # Requests of all capabilities pass through here.
@@ -38,21 +39,27 @@ def demand_of(
             )
         ]
     )
-    return own if policies is None else _join(own, policies)
+    return join(own, policies)
 
 
-def ask(demand: ApprovalDemand, request: AnyRequest) -> Asked:
+def ask(demand: ApprovalDemand, request: AnyRequest, limit: int | None) -> Asked:
     """The demand, with the value that would run and what approvers are shown of it.
 
+    Args:
+        demand: What is demanded.
+        request: What would run.
+        limit: Most bytes of JSON that an approval may be started with, or ``None``.
+
     Raises:
-        CapabilityError: APPROVAL_UNSERIALIZABLE_INPUT, or a redaction that failed.
+        CapabilityError: APPROVAL_UNSERIALIZABLE_INPUT, PAYLOAD_TOO_LARGE, or a redaction that
+            failed.
     """
     capability = request.capability
     try:
         data = capability.input_schema.to_json(request.input)
     except Exception as error:  # noqa: BLE001 - a serializer of the application's own
         raise CapabilityError("APPROVAL_UNSERIALIZABLE_INPUT", cause=error) from None
-    return Asked(
+    asked = Asked(
         reasons=demand.reasons,
         types=demand.types,
         expires_at=datetime.now(UTC) + demand.expires_in,
@@ -60,6 +67,20 @@ def ask(demand: ApprovalDemand, request: AnyRequest) -> Asked:
         input=data,
         shown=displayed_input(capability, request.input),
     )
+    if limit is not None and (size := _size(asked, request)) > limit:
+        raise CapabilityError(
+            "PAYLOAD_TOO_LARGE",
+            f"The approval would carry {size} bytes; at most {limit} can be carried.",
+            stage="approval",
+            details={"size": size, "limit": limit},
+        )
+    return asked
+
+
+def _size(asked: Asked, request: AnyRequest) -> int:
+    """Bytes that an approval is started with: the input twice, as it runs and as it is shown."""
+    said = request.capability.description.encode()
+    return len(Reply(asked=asked).to_json()) + len(said) + len(request.actor.model_dump_json())
 
 
 def check_grant(app: App, grant: Grant, request: AnyRequest, demand: ApprovalDemand | None) -> None:
@@ -91,7 +112,10 @@ def check_grant(app: App, grant: Grant, request: AnyRequest, demand: ApprovalDem
         )
 
 
-def _join(first: ApprovalDemand, second: ApprovalDemand) -> ApprovalDemand:
+def join(first: ApprovalDemand | None, second: ApprovalDemand | None) -> ApprovalDemand | None:
+    """What two demands come to: all reasons, all types, the least expiry."""
+    if first is None or second is None:
+        return first or second
     return ApprovalDemand(
         reasons=tuple(dict.fromkeys(first.reasons + second.reasons)),
         types=tuple(dict.fromkeys(first.types + second.types)),

@@ -28,6 +28,7 @@ EventType = Literal[
     "capability.approval_expired",
     "capability.approval_cancelled",
     "capability.approval_consumed",
+    "capability.approval_joined",
     "capability.started",
     "capability.retried",
     "capability.completed",
@@ -59,6 +60,9 @@ RECORD_QUERY: Final = "record"
 
 APPROVAL_WORKFLOW: Final = "temperance.Approval"
 """Workflow type of one approval."""
+
+APPROVAL_MEMO: Final = "temperance"
+"""The memo field by which approvals are listed, and recognized, without asking each of them."""
 
 SEARCH_ATTRIBUTES: Final[dict[str, str]] = {
     "TemperanceCapability": "Keyword",

@@ -1,14 +1,20 @@
 """The approval workflow: one request for a decision, from the asking to the one execution (G3).
 
 It holds the record. `decide` and `cancel` are updates whose validators refuse whatever must not
-count: nothing of a refused update is written to history. Expiry is a durable timer. When a decision
-and the expiry meet in one workflow task, the decision wins (DESIGN section 7).
+count: nothing of a refused update is written to history. Expiry is a durable timer. A decision
+counts where the workflow task that takes it begins before the expiry, by the server's clock. So
+where the two meet in one task, the expiry wins: a decision that was given long after it, while no
+worker was there, must not count. One that was given in time has `BEGIN_WITHIN` to begin, so that
+who decided and who asked are told the same.
 """
 
 import asyncio
+import dataclasses
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Final
 
+from pydantic import JsonValue
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
@@ -20,14 +26,15 @@ from ..runtime.approval import (
     ApprovalRecord,
     ApprovalRequest,
     ApprovalState,
-    CancelInput,
-    DecisionInput,
     Grant,
     read_comment,
+    read_decision,
     read_person,
     read_source,
+    read_withdrawal,
     same_person,
 )
+from ..runtime.approval_note import ApprovalNote
 from ..runtime.envelope import ExecutionResult, Failed
 from ..runtime.error import CapabilityError, ErrorCode
 from ..runtime.messages import Ask
@@ -38,14 +45,18 @@ from ..runtime.names import (
     DECIDE_UPDATE,
     RECORD_APPROVAL_ACTIVITY,
     RECORD_QUERY,
+    Effect,
     EventType,
 )
 from .approval_options import memo_of_end
 from .cancellation import Cancellations
 from .execution import execute
-from .reading import Asked
+from .reading import Answer, Asked
 from .run import current_run
 from .unseen import ATTEMPTS, TIMEOUT, record_unseen
+
+BEGIN_WITHIN: Final = timedelta(minutes=1)
+"""How long after a decision its execution may begin although the approval expires meanwhile."""
 
 _ENDS: dict[ApprovalState, ErrorCode] = {
     "rejected": "APPROVAL_REJECTED",
@@ -80,55 +91,81 @@ class ApprovalWorkflow:
     async def run(self, request: ApprovalRequest) -> ExecutionResult[object]:
         """Gives the envelope of the execution that was asked for."""
         del request
-        await self._await_decision()
+        cancellations = Cancellations(current_run())
+        await self._await_decision(cancellations)
         # For the listing, which asks no worker.
         workflow.upsert_memo(memo_of_end(self._record))
-        await self._tell()
-        if self._record.state != "approved":
-            return self._ended(_ENDS[self._record.state])
-        return await self._execute()
+        await self._tell(cancellations)
+        if self._record.state == "approved" and cancellations.arrived:
+            # Nothing has begun.
+            self._set("cancelled", None)
+            workflow.upsert_memo(memo_of_end(self._record))
+            await self._tell(cancellations)
+        decision = self._record.decision
+        if self._record.state in _ENDS or decision is None:
+            return self._ended(_ENDS.get(self._record.state, "APPROVAL_CANCELLED"))
+        return await self._execute(decision, cancellations)
 
     @workflow.query(name=RECORD_QUERY)
     def record(self) -> ApprovalRecord:
         """Where it stands."""
         return self._record
 
+    # Any JSON is taken as an argument and judged here: what the SDK cannot decode it refuses in
+    # words of its own.
     @workflow.update(name=DECIDE_UPDATE)
-    def decide(self, decision: DecisionInput) -> ApprovalRecord:
+    def decide(self, decision: JsonValue = None) -> ApprovalRecord:
         """Approves or rejects."""
-        self._close("approved" if decision.approved else "rejected", self._judge(decision))
+        sent = read_decision(decision)
+        by = read_person(sent.approver)
+        self._close(
+            "approved" if sent.approved else "rejected",
+            self._decision(by, sent.comment, sent.source),
+        )
         return self._record
 
     @decide.validator
-    def validate_decide(self, decision: DecisionInput) -> None:
+    def validate_decide(self, decision: JsonValue = None) -> None:
         """Refuses a decision that must not count; nothing of it is recorded."""
-        _refuse(lambda: self._check(decision))
-
-    @workflow.update(name=CANCEL_UPDATE)
-    def cancel(self, withdrawal: CancelInput) -> ApprovalRecord:
-        """Withdraws the request."""
-        by = read_person(withdrawal.by)
-        self._close("cancelled", self._decision(by, withdrawal.comment, withdrawal.source))
-        return self._record
-
-    @cancel.validator
-    def validate_cancel(self, withdrawal: CancelInput) -> None:
-        """Refuses a withdrawal that must not count."""
 
         def check() -> None:
-            read_person(withdrawal.by)
-            read_comment(withdrawal.comment)
+            sent = read_decision(decision)
+            approver = read_person(sent.approver)
+            read_comment(sent.comment)
+            if current_run().app.reject_self_approval and self._asked(approver):
+                raise CapabilityError("APPROVAL_SELF_APPROVAL")
             self._check_open()
+            self._check_allowed(approver)
 
         _refuse(check)
 
-    def _check(self, decision: DecisionInput) -> None:
-        approver = read_person(decision.approver)
-        read_comment(decision.comment)
+    @workflow.update(name=CANCEL_UPDATE)
+    def cancel(self, withdrawal: JsonValue = None) -> ApprovalRecord:
+        """Withdraws the request."""
+        sent = read_withdrawal(withdrawal)
+        by = read_person(sent.by)
+        self._close("cancelled", self._decision(by, sent.comment, sent.source))
+        return self._record
+
+    @cancel.validator
+    def validate_cancel(self, withdrawal: JsonValue = None) -> None:
+        """Refuses a withdrawal that must not count; the requester, or who may decide, withdraws."""
+
+        def check() -> None:
+            sent = read_withdrawal(withdrawal)
+            by = read_person(sent.by)
+            read_comment(sent.comment)
+            self._check_open()
+            if not self._asked(by):
+                self._check_allowed(by)
+
+        _refuse(check)
+
+    def _asked(self, person: Actor) -> bool:
+        return same_person(person, self._record.actor)
+
+    def _check_allowed(self, approver: Actor) -> None:
         app = current_run().app
-        if app.reject_self_approval and same_person(approver, self._record.actor):
-            raise CapabilityError("APPROVAL_SELF_APPROVAL")
-        self._check_open()
         if app.may_approve is None:
             return
         try:
@@ -148,24 +185,17 @@ class ApprovalWorkflow:
             return
         raise CapabilityError(REFUSAL[state])
 
-    def _judge(self, decision: DecisionInput) -> ApprovalDecision:
-        approver = read_person(decision.approver)
-        return self._decision(approver, decision.comment, decision.source)
-
-    def _decision(self, by: Actor, comment: object, source: object) -> ApprovalDecision:
+    def _decision(self, by: Actor, comment: JsonValue, source: JsonValue) -> ApprovalDecision:
         return ApprovalDecision(
-            by=by,
-            at=workflow.now(),
-            comment=comment if isinstance(comment, str) and comment else None,
-            source=read_source(source if isinstance(source, str) else None),
+            by=by, at=workflow.now(), comment=read_comment(comment), source=read_source(source)
         )
 
     def _close(self, state: ApprovalState, decision: ApprovalDecision | None = None) -> None:
         # An update's handler may run after another closed it, where both were accepted in one task.
         self._check_open()
-        self._record = self._record.model_copy(update={"state": state, "decision": decision})
+        self._set(state, decision)
 
-    async def _await_decision(self) -> None:
+    async def _await_decision(self, cancellations: Cancellations) -> None:
         left = max(self._record.expires_at - workflow.now(), timedelta(0))
         try:
             await workflow.wait_condition(
@@ -173,45 +203,56 @@ class ApprovalWorkflow:
             )
         except TimeoutError:
             if self._record.state == "pending":
-                self._set("expired")
+                self._set("expired", None)
         except asyncio.CancelledError:
+            cancellations.arrived = True
             if self._record.state == "pending":
-                self._set("cancelled")
+                self._set("cancelled", None)
 
-    async def _execute(self) -> ExecutionResult[object]:
+    async def _execute(
+        self, decision: ApprovalDecision, cancellations: Cancellations
+    ) -> ExecutionResult[object]:
         """The approval's own single step: consumption and execution are one (DESIGN section 7)."""
-        record = self._record
+        record, request = self._record, self._request
         capability = current_run().app.governance.registry.get(record.capability)
-        if capability is None or record.decision is None:
-            return self._ended("CAPABILITY_NOT_FOUND")
-        self._set("consumed")
-        await self._tell()
         info = workflow.info()
         ask = Ask(
             actor=record.actor,
             surface=record.surface,
             origin=info.original_execution_run_id,
             workflow_attempt=info.attempt,
-            correlation_id=self._request.correlation_id,
+            repeat_of=request.repeat_of,
+            correlation_id=request.correlation_id,
             grant=Grant(
                 execution_id=record.execution_id,
                 input_hash=record.input_hash,
-                expires_at=record.expires_at,
-                approver=record.decision.by,
+                expires_at=max(record.expires_at, decision.at + BEGIN_WITHIN),
+                approver=decision.by,
                 types=record.types,
             ),
         )
-        asked = Asked(capability, record.execution_id, self._request.repeat_of, decode=False)
-        # A cancellation cancels the attempt, whose envelope is the approval's own.
-        cancellations = Cancellations(current_run())
-        data = self._request.input.encode()
-        execution = await execute(asked, data, ask, APPROVAL_STEP, cancellations)
-        if not execution.answer.seen:
-            return await record_unseen(ask, APPROVAL_STEP, execution.answer, cancellations)
-        return execution.answer.envelope
+        if capability is None:
+            # This worker's application does not have it any more.
+            unknown = Answer(self._ended("CAPABILITY_NOT_FOUND"), seen=False)
+            return await record_unseen(ask, APPROVAL_STEP, unknown, cancellations, reason="unknown")
+        self._set("consumed", decision)
+        await self._tell(cancellations)
+        execution = await execute(
+            Asked(capability, record.execution_id, request.repeat_of, decode=False),
+            request.input.encode(),
+            ask,
+            APPROVAL_STEP,
+            # A cancellation cancels the attempt, whose envelope is the approval's own.
+            cancellations,
+            task_queue=request.task_queue,
+        )
+        answer = dataclasses.replace(execution.answer, requested=True)
+        if not answer.seen:
+            return await record_unseen(ask, APPROVAL_STEP, answer, cancellations)
+        return answer.envelope
 
-    def _set(self, state: ApprovalState) -> None:
-        self._record = self._record.model_copy(update={"state": state})
+    def _set(self, state: ApprovalState, decision: ApprovalDecision | None) -> None:
+        self._record = self._record.model_copy(update={"state": state, "decision": decision})
 
     def _ended(self, code: ErrorCode) -> Failed:
         record = self._record
@@ -220,22 +261,36 @@ class ApprovalWorkflow:
             execution_id=record.execution_id,
             capability=record.capability,
             attempts=1,
+            effect=self._effect(),
             repeat_of=self._request.repeat_of,
             error=error.public(),
         )
 
-    async def _tell(self) -> None:
-        """Has the audit told of the state that was reached."""
-        state = self._record.state
-        try:
-            await workflow.execute_local_activity(
-                RECORD_APPROVAL_ACTIVITY,
-                args=[self._record, _EVENTS[state], self._request.correlation_id],
-                start_to_close_timeout=TIMEOUT,
-                retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS),
-            )
-        except ActivityError as error:
-            workflow.logger.warning("an approval was not recorded: %s", type(error.cause).__name__)
+    def _effect(self) -> Effect:
+        """Of an end without an execution: only a run that was reset away can have had one."""
+        info = workflow.info()
+        return "none" if info.run_id == info.original_execution_run_id else "possible"
+
+    async def _tell(self, cancellations: Cancellations) -> None:
+        """Has the audit told of the state that was reached, whatever is cancelled meanwhile."""
+        record, request = self._record, self._request
+        handle = workflow.start_local_activity(
+            RECORD_APPROVAL_ACTIVITY,
+            ApprovalNote(
+                record=record,
+                type=_EVENTS[record.state],
+                effect=self._effect() if record.state in _ENDS else None,
+                correlation_id=request.correlation_id,
+                repeat_of=request.repeat_of,
+            ),
+            start_to_close_timeout=TIMEOUT,
+            retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS),
+        )
+        await cancellations.until_done(handle, stop=False)
+        failure = handle.exception()
+        if isinstance(failure, ActivityError):
+            reason = type(failure.cause).__name__
+            workflow.logger.warning("an approval was not recorded: %s", reason)
 
 
 def _refuse(check: Callable[[], None]) -> None:

@@ -10,9 +10,9 @@ from ..runtime.call import Asked as Demand
 from ..runtime.capability import Capability
 from ..runtime.envelope import Failed
 from ..runtime.error import CapabilityError
-from ..runtime.names import Surface
+from ..runtime.names import APPROVAL_MEMO, Surface
 
-MEMO: Final = "temperance"
+MEMO: Final = APPROVAL_MEMO
 """The memo field by which approvals are listed without asking each of them."""
 
 MEMO_OF_END: Final = "temperance_end"
@@ -31,6 +31,7 @@ def request_of(
     workflow_id: str | None,
     correlation_id: str | None = None,
     repeat_of: str | None = None,
+    task_queue: str | None = None,
 ) -> ApprovalRequest:
     """The request that an approval is started with.
 
@@ -44,6 +45,7 @@ def request_of(
         workflow_id: The asking workflow.
         correlation_id: The application's own id.
         repeat_of: First execution in this workflow that asked for the same.
+        task_queue: Where it is executed; the approval's own task queue unless given.
 
     Returns:
         The request, its record in state ``pending``.
@@ -70,6 +72,7 @@ def request_of(
         input=demand.input.decode(),
         correlation_id=correlation_id,
         repeat_of=repeat_of,
+        task_queue=task_queue,
     )
 
 
@@ -84,6 +87,7 @@ def memo_of(record: ApprovalRecord) -> Mapping[str, object]:
             "side_effect": record.side_effect,
             "types": list(record.types),
             "expires_at": record.expires_at.isoformat(),
+            "input_hash": record.input_hash,
         }
     }
 

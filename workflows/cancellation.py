@@ -33,8 +33,8 @@ class Cancellations:
         self.arrived = False
         """Whether one arrived."""
 
-    # An activity of any result.
-    async def until_done(self, handle: "workflow.ActivityHandle[Any]", *, stop: bool) -> None:
+    # An activity, or another task, of any result.
+    async def until_done(self, handle: "asyncio.Task[Any]", *, stop: bool) -> None:
         """Waits for the end of an activity, however often the calling task is cancelled.
 
         A result that has already arrived wins over a cancellation that came with it, in one

@@ -17,9 +17,11 @@ from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
 from .approval_options import request_of
+from .asking import ask_person
 from .cancellation import Cancellations, deliver_cancellation
 from .execution import execute
-from .pending import Pending, asked_key
+from .joining import record_joined
+from .pending import Pending, key_of
 from .raw_input import raw_input, refusal
 from .reading import Answer, Asked, typed
 from .run import GovernedRun, current_run
@@ -162,12 +164,15 @@ class Invoker:
         if not execution.answer.seen:
             envelope = await record_unseen(ask, taken.id, execution.answer, cancellations)
         if isinstance(envelope, ApprovalRequired) and demand and not cancellations.arrived:
-            pending = self._ask(run, asked, envelope, demand)
-            envelope = (
-                await _decided(pending, asked, envelope, cancellations)
-                if wait
-                else _waiting(pending, envelope)
-            )
+            pending = self._pending(run, asked, envelope, demand, ask, taken)
+            if pending.record.execution_id != envelope.execution_id:
+                await record_joined(pending, ask, envelope, cancellations)
+            if wait:
+                envelope = await _decided(pending, asked, envelope, cancellations)
+            else:
+                # Not before the server has it: the workflow may end right after this.
+                await cancellations.until_done(pending.begun, stop=False)
+                envelope = _waiting(pending, envelope)
         cancellations.hand_on()
         return envelope
 
@@ -202,11 +207,17 @@ class Invoker:
             outcome = typed(outcome, Asked(capability, outcome.execution_id, None, decode=True))
         return dataclasses.replace(outcome, joined=envelope.joined)
 
-    def _ask(
-        self, run: GovernedRun, asked: Asked, envelope: ApprovalRequired, demand: Demand
+    def _pending(  # noqa: PLR0917 - the parts of one request
+        self,
+        run: GovernedRun,
+        asked: Asked,
+        envelope: ApprovalRequired,
+        demand: Demand,
+        ask: Ask,
+        step: Step,
     ) -> Pending:
         """Has a person asked, or joins the identical request that is waiting already."""
-        key = asked_key(asked.capability.id, self._actor, demand.input_hash)
+        key = key_of(asked.capability.id, self._actor, demand.input_hash)
         pending = run.approvals.open(key)
         if pending is not None:
             return pending
@@ -220,8 +231,9 @@ class Invoker:
             workflow_id=workflow.info().workflow_id,
             correlation_id=self._correlation_id,
             repeat_of=asked.repeat_of,
+            task_queue=self._task_queue,
         )
-        return run.approvals.start(key, request)
+        return ask_person(run, key, request, ask, step.id)
 
 
 def _waiting(pending: Pending, envelope: ApprovalRequired) -> ApprovalRequired:

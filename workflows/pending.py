@@ -1,36 +1,17 @@
-"""Approvals that a workflow waits for (G3, DESIGN section 7).
-
-Each is a child workflow whose id follows from the execution id and can be started once. Where it
-was started before (the asking workflow was reset), its outcome is attached to instead.
-"""
+"""The approvals that a workflow run has asked for, and what identical requests join (G3)."""
 
 import asyncio
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Final
-
-from temporalio import workflow
-from temporalio.common import RawValue, WorkflowIDReusePolicy
-from temporalio.exceptions import (
-    ActivityError,
-    ChildWorkflowError,
-    WorkflowAlreadyStartedError,
-)
 
 from ..runtime.actor import Actor
-from ..runtime.approval import ApprovalRecord, ApprovalRequest
-from ..runtime.envelope import ExecutionResult, read_envelope
-from ..runtime.names import APPROVAL_WORKFLOW, ATTACH_ACTIVITY
-from .approval_options import memo_of, summary_of_approval, unanswered
+from ..runtime.approval import ApprovalRecord
+from ..runtime.envelope import ExecutionResult
 
-Asked = tuple[str, str, str]
+RequestKey = tuple[str, str, str]
 """Capability, actor and input hash: what makes two requests join one approval."""
 
-ATTACH_TIMEOUT: Final = timedelta(days=31)
-ATTACH_HEARTBEAT: Final = timedelta(seconds=30)
 
-
-def asked_key(capability: str, actor: Actor, input_hash: str) -> Asked:
+def key_of(capability: str, actor: Actor, input_hash: str) -> RequestKey:
     """What an approval in a run is found by."""
     return (capability, str(actor), input_hash)
 
@@ -41,11 +22,13 @@ class Pending:
 
     Args:
         record: What is to be decided.
+        begun: Done once the server has the approval.
         outcome: The envelope it comes to.
         waiting: How many callers wait for it.
     """
 
     record: ApprovalRecord
+    begun: "asyncio.Task[object]"
     outcome: "asyncio.Task[ExecutionResult[object]]"
     waiting: int = 0
 
@@ -54,56 +37,15 @@ class Pending:
 class Approvals:
     """The approvals of a run, by what was asked and by id."""
 
-    by_request: dict[Asked, Pending] = field(default_factory=dict[Asked, Pending])
+    by_request: dict[RequestKey, Pending] = field(default_factory=dict[RequestKey, Pending])
     by_id: dict[str, Pending] = field(default_factory=dict[str, Pending])
 
-    def open(self, key: Asked) -> Pending | None:
-        """The approval of an identical request that is not decided yet."""
+    def open(self, key: RequestKey) -> Pending | None:
+        """The approval of an identical request that has not come to its outcome yet."""
         found = self.by_request.get(key)
         return None if found is None or found.outcome.done() else found
 
-    def start(self, key: Asked, request: ApprovalRequest) -> Pending:
-        """Starts an approval, or attaches to the one that was started before."""
-        outcome = asyncio.create_task(_outcome(request))
-        pending = Pending(request.record, outcome)
+    def add(self, key: RequestKey, pending: Pending) -> None:
+        """Keeps an approval."""
         self.by_request[key] = pending
-        self.by_id[request.record.id] = pending
-        return pending
-
-
-async def _outcome(request: ApprovalRequest) -> ExecutionResult[object]:
-    record = request.record
-    try:
-        child = await workflow.start_child_workflow(
-            APPROVAL_WORKFLOW,
-            request,
-            id=record.id,
-            result_type=RawValue,
-            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-            # A reset ends the asking run; the approval must outlive it. A cancelled workflow
-            # withdraws its approvals itself.
-            parent_close_policy=workflow.ParentClosePolicy.ABANDON,
-            memo=memo_of(record),
-            static_summary=summary_of_approval(record),
-        )
-        value: RawValue = await child
-    except WorkflowAlreadyStartedError:
-        return await _attach(record)
-    except ChildWorkflowError:
-        return unanswered(record)
-    return read_envelope(value.payload.data) or unanswered(record)
-
-
-async def _attach(record: ApprovalRecord) -> ExecutionResult[object]:
-    try:
-        value: RawValue = await workflow.execute_activity(
-            ATTACH_ACTIVITY,
-            record.id,
-            result_type=RawValue,
-            start_to_close_timeout=ATTACH_TIMEOUT,
-            heartbeat_timeout=ATTACH_HEARTBEAT,
-            summary=f"waits for {record.id}",
-        )
-    except ActivityError:
-        return unanswered(record)
-    return read_envelope(value.payload.data) or unanswered(record)
+        self.by_id[pending.record.id] = pending

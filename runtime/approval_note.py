@@ -1,0 +1,28 @@
+"""What became of an approval, on its way to the audit (DESIGN section 9)."""
+
+from pydantic import BaseModel, ConfigDict
+
+from .approval import ApprovalRecord
+from .names import Effect, EventType
+
+
+class ApprovalNote(BaseModel):
+    """What the local activity that records approvals is given.
+
+    Args:
+        record: The approval, in the state that was reached.
+        type: The event to record.
+        execution_id: Whose event; the record's own execution unless given.
+        effect: What is known of the world, where the event closes the trail.
+        correlation_id: The application's own id.
+        repeat_of: First execution in the asking workflow that asked for the same.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    record: ApprovalRecord
+    type: EventType
+    execution_id: str | None = None
+    effect: Effect | None = None
+    correlation_id: str | None = None
+    repeat_of: str | None = None
