@@ -5,6 +5,7 @@ the retry policy, not the input, not the request context.
 """
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 from temporalio import activity
@@ -62,41 +63,43 @@ async def _execute(
         carry = await earlier_attempts(info, activity.client())
     identity = await identify(info, ask, origins)
     beat = Heartbeat(carry)
-    verdict = await consult(capability, raw, context_data, identity, origins)
-    if isinstance(verdict, Recalled):
-        beat.stop()
-        return wrap(verdict.reply.to_json())
-    call = Call(
-        capability_id=capability.id,
-        raw=raw,
-        actor=actor,
-        surface=surface,
-        execution_id=identity.execution_id,
-        attempt=info.attempt,
-        earlier_errors=carry.errors,
-        earlier_effect=carry.effect if verdict is None else verdict.effect,
-        entered_before=carry.entered,
-        attempts_allowed=_allowed(info),
-        repeat_of=identity.repeat_of,
-        correlation_id=None if ask is None else ask.correlation_id,
-        workflow=WorkflowRef(
-            workflow_id=info.workflow_id or info.activity_id,
-            run_id=info.workflow_run_id or info.activity_run_id or "",
-            activity_id=info.activity_id,
-        ),
-        output_limit=app.payload_limit,
-        interrupted=_interrupted,
-        interruption=_interruption,
-        entered=beat.enter,
-        forbidden=None if verdict is None else verdict.error,
-        rerun=identity.rerun,
-    )
-    bound = bind_attempt(call)
     try:
-        outcome = await run_attempt(app, call)
+        verdict = await consult(capability, raw, context_data, identity, origins)
+        if isinstance(verdict, Recalled):
+            return wrap(verdict.reply.to_json())
+        call = Call(
+            capability_id=capability.id,
+            raw=raw,
+            actor=actor,
+            surface=surface,
+            execution_id=identity.execution_id,
+            attempt=info.attempt,
+            earlier_errors=carry.errors,
+            earlier_effect=carry.effect if verdict is None else verdict.effect,
+            entered_before=carry.entered,
+            attempts_allowed=_allowed(info),
+            available=_available(info),
+            repeat_of=identity.repeat_of,
+            correlation_id=None if ask is None else ask.correlation_id,
+            workflow=WorkflowRef(
+                workflow_id=info.workflow_id or info.activity_id,
+                run_id=info.workflow_run_id or info.activity_run_id or "",
+                activity_id=info.activity_id,
+            ),
+            output_limit=app.payload_limit,
+            interrupted=_interrupted,
+            interruption=_interruption,
+            entered=beat.enter,
+            forbidden=None if verdict is None else verdict.error,
+            rerun=identity.rerun,
+        )
+        bound = bind_attempt(call)
+        try:
+            outcome = await run_attempt(app, call)
+        finally:
+            unbind_attempt(bound)
     finally:
         beat.stop()
-        unbind_attempt(bound)
     reply = _answer(call, outcome, identity, carry)
     if isinstance(reply, Reply):
         return wrap(reply.to_json())
@@ -120,6 +123,12 @@ def _allowed(info: activity.Info) -> int | None:
     if info.retry_policy is None:
         return None
     return info.retry_policy.maximum_attempts or None
+
+
+def _available(info: activity.Info) -> timedelta | None:
+    """What the server gives the attempt, less what it takes to tell how it ended."""
+    given = info.start_to_close_timeout
+    return given - min(given / 10, timedelta(seconds=1)) if given else None
 
 
 def _interrupted() -> bool:

@@ -161,7 +161,7 @@ class TemperanceClient:
                 id_reuse_policy=reuse,
                 id_conflict_policy=ActivityIDConflictPolicy.FAIL,
                 summary=summary_of(capability, self._actor),
-                **derive_options(capability),
+                **derive_options(capability, self._app),
             )
         except ActivityAlreadyStartedError:
             return None

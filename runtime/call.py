@@ -6,7 +6,7 @@ same attempt code with a `Call` and turn its `Outcome` into an envelope or a fai
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from .actor import Actor
@@ -50,6 +50,8 @@ class Call(NamedTuple):
         earlier_effect: ``possible`` where an attempt before may have entered the handler.
         attempts_allowed: How many attempts whoever schedules them will start, ``None`` for no
             limit. The metadata's own limit holds beside it.
+        available: How long whoever scheduled the attempt gives it, from its beginning; ``None`` for
+            no limit. The capability's own timeout holds beside it.
         repeat_of: First execution in this workflow that asked for the same.
         correlation_id: The application's own id.
         workflow: Where on Temporal.
@@ -74,6 +76,7 @@ class Call(NamedTuple):
     earlier_effect: Effect = "none"
     entered_before: bool = False
     attempts_allowed: int | None = None
+    available: timedelta | None = None
     repeat_of: str | None = None
     correlation_id: str | None = None
     workflow: WorkflowRef | None = None

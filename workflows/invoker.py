@@ -13,11 +13,12 @@ from temporalio.exceptions import ActivityError, CancelledError
 from ..runtime.actor import Actor
 from ..runtime.capability import Capability, id_asked_for
 from ..runtime.envelope import ExecutionResult, Failed
-from ..runtime.error import CapabilityError, StepError
+from ..runtime.error import CapabilityError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
 from .cancellation import Cancellations, deliver_cancellation
+from .fatal import MalformedInvoker
 from .options import derive_options, summary_of
 from .raw_input import raw_input, refusal
 from .reading import Answer, Asked, read_result
@@ -42,7 +43,7 @@ class Invoker:
         task_queue: Where the activities run; the workflow's own task queue unless given.
 
     Raises:
-        ValueError: An unknown surface, or a malformed correlation id.
+        StepError: An unknown surface, or a malformed correlation id.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Invoker:
             if correlation_id is not None:
                 check_identifier("correlation_id", correlation_id)
         except ValueError as error:
-            raise StepError(str(error)) from None
+            raise MalformedInvoker(str(error)) from None
         self._actor = actor
         self._surface: Surface = surface
         self._correlation_id = correlation_id
@@ -159,7 +160,7 @@ class Invoker:
             result_type=RawValue,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=summary_of(known, self._actor),
-            **derive_options(known, rerun=_follows_another_run()),
+            **derive_options(known, run.app, rerun=_follows_another_run()),
         )
         await cancellations.until_done(handle, stop=True)
         answer = _read(asked, handle)

@@ -9,6 +9,7 @@ class Scene:
     """One case: what happened in it, in order, and what its handler waits for."""
 
     def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
         self.notes: list[str] = []
         self.entries = 0
         self.started = asyncio.Event()
@@ -20,6 +21,12 @@ class Scene:
         self.entries += 1
         self.notes.append("entered")
         self.started.set()
+
+    def enter_from_thread(self) -> None:
+        """The same, of a handler that runs in a thread."""
+        self.entries += 1
+        self.notes.append("entered")
+        self.loop.call_soon_threadsafe(self.started.set)
 
     async def until_started(self) -> None:
         """Waits until a handler was entered."""
