@@ -54,6 +54,7 @@ class Traits:
         classes: The models and dataclasses of which a value itself, or what is directly in a list
             or mapping, must be an instance; ``None`` where it may be anything. Of a generic one,
             its origin: which parameters an instance was made with its fields tell.
+        modules: Names of the modules that define the classes anywhere in it.
         excluded: Fields that are left out when it is written, and for each whether it has a
             default, so that a value without it can be read.
     """
@@ -64,6 +65,7 @@ class Traits:
     masked: bool
     names: frozenset[str]
     classes: tuple[type, ...] | None
+    modules: frozenset[str]
     excluded: tuple[tuple[str, bool], ...]
 
 
@@ -71,6 +73,7 @@ def traits_of(core_schema: object) -> Traits:
     """The traits of a type, read from its core schema."""
     says_extra = may_hold_sets = may_hold_numbers = says_numbers = False
     names: set[str] = {"[key]"}
+    modules: set[str] = set()
     excluded: dict[str, bool] = {}
     for part in _parts(core_schema):
         extra = part.get("extra_fields_behavior", part.get("extra_behavior"))
@@ -80,6 +83,7 @@ def traits_of(core_schema: object) -> Traits:
         may_hold_numbers = may_hold_numbers or extra == "allow" or kind in _MAY_BE_NUMBERS
         says_numbers = says_numbers or part.get("ser_json_inf_nan") in {"constants", "strings"}
         names.update(_words(part))
+        modules.add(getattr(part.get("cls"), "__module__", "builtins"))
         for name, field in _fields(part.get("fields")):
             names.update((name, *_words(field)))
             if field.get("serialization_exclude") or field.get("serialization_exclude_if"):
@@ -91,6 +95,7 @@ def traits_of(core_schema: object) -> Traits:
         masked=_is_masked(core_schema),
         names=frozenset(names),
         classes=_classes(core_schema),
+        modules=frozenset(modules),
         excluded=tuple(excluded.items()),
     )
 

@@ -12,7 +12,7 @@ from typing import Final
 from weakref import WeakSet
 
 from ..runtime.app import App
-from ..runtime.error import ConfigurationError
+from .fatal import NoPlugin
 from .outbox import Outbox
 from .steps import Steps
 
@@ -51,9 +51,4 @@ def current_run() -> GovernedRun:
     try:
         return CURRENT.get()
     except LookupError:
-        raise ConfigurationError(
-            [
-                "this workflow's worker does not have the TemperancePlugin: give it to "
-                "Client.connect(..., plugins=[TemperancePlugin(app)])"
-            ]
-        ) from None
+        raise NoPlugin from None
