@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel
+from temporalio import activity
 
 from temperance import App, Context, Governance, Request, Retry, allow, capability
 from temperance.runtime.decision import Decision
@@ -24,6 +25,7 @@ How = Literal[
     "take back",
     "poll",
     "block",
+    "until shutdown",
     "hang in opening",
     "hang in closing",
     "hang before",
@@ -91,6 +93,9 @@ async def act(case: Case, ctx: Context[None]) -> Mark:
         await scene.gate.wait()
         if how == "gate then fail":
             raise ConnectionError
+    elif how == "until shutdown":
+        await activity.wait_for_worker_shutdown()
+        scene.notes.append("shutdown")
     elif how in {"wait", "swallow", "raise", "take back"}:
         await _stopped(scene, how)
     scene.notes.append("returned")

@@ -4,6 +4,8 @@ import asyncio
 import threading
 from collections import defaultdict
 
+from tests.support.waiting import wait_until
+
 
 class Scene:
     """One case: what happened in it, in order, and what its handler waits for."""
@@ -27,6 +29,14 @@ class Scene:
         self.entries += 1
         self.notes.append("entered")
         self.loop.call_soon_threadsafe(self.started.set)
+
+    async def until_noted(self, note: str) -> None:
+        """Waits until this has been noted."""
+
+        async def noted() -> bool:
+            return note in self.notes
+
+        await wait_until(noted)
 
     async def until_started(self) -> None:
         """Waits until a handler was entered."""
