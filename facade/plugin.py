@@ -40,6 +40,7 @@ from temperance.activities.structlog_sink import StructlogSink
 from temperance.completeness import problems_of_worker
 from temperance.runtime.app import App
 from temperance.runtime.error import ConfigurationError
+from temperance.sandbox_runner import lean
 from temperance.workflows.interceptor import PUBLIC_ERRORS, GovernedInterceptor
 
 GRACE: Final = timedelta(seconds=10)
@@ -119,7 +120,9 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         config["workflow_failure_exception_types"] = _with_public_errors(
             config.get("workflow_failure_exception_types")
         )
-        config["workflow_runner"] = self._runner(config.get("workflow_runner"), workflows)
+        config["workflow_runner"] = self._runner(
+            config.get("workflow_runner"), workflows, client.data_converter
+        )
         config["max_heartbeat_throttle_interval"] = _chosen(
             config.get("max_heartbeat_throttle_interval"),
             "max_heartbeat_throttle_interval",
@@ -156,7 +159,9 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         config["workflow_failure_exception_types"] = _with_public_errors(
             config.get("workflow_failure_exception_types")
         )
-        config["workflow_runner"] = self._runner(config.get("workflow_runner"), workflows)
+        config["workflow_runner"] = self._runner(
+            config.get("workflow_runner"), workflows, config["data_converter"]
+        )
         return config
 
     def run_replayer(
@@ -183,7 +188,9 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
             )
         return True
 
-    def _runner(self, runner: WorkflowRunner | None, workflows: list[type]) -> WorkflowRunner:
+    def _runner(
+        self, runner: WorkflowRunner | None, workflows: list[type], converter: DataConverter
+    ) -> WorkflowRunner:
         runner = runner or SandboxedWorkflowRunner()
         if not isinstance(runner, SandboxedWorkflowRunner):
             return runner
@@ -193,7 +200,7 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         names = {*PASSED_THROUGH, *self._passthrough, *(self._capability_modules() - inside)}
         restrictions: SandboxRestrictions = runner.restrictions
         return dataclasses.replace(
-            runner, restrictions=restrictions.with_passthrough_modules(*names)
+            lean(runner, converter), restrictions=restrictions.with_passthrough_modules(*names)
         )
 
     def _capability_modules(self) -> set[str]:
