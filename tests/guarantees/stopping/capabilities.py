@@ -242,7 +242,20 @@ async def considered_write(case: Case, ctx: Context[None]) -> Mark:
     return await act(case, ctx)
 
 
+@capability(
+    "stop.long_write",
+    description="Write for long enough that a heartbeat tells of it.",
+    expose={"agent", "workflow"},
+    side_effect="write",
+    risk="low",
+    timeout=timedelta(seconds=3),
+)
+async def long_write(case: Case, ctx: Context[None]) -> Mark:
+    return await act(case, ctx)
+
+
 ALL = (
+    long_write,
     considered_write,
     write,
     read,

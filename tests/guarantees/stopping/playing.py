@@ -15,7 +15,7 @@ from temperance.runtime.envelope import Failed
 from temperance.runtime.sink import Sink
 from tests.guarantees.stopping.capabilities import Case, How, Mark, app_with
 from tests.guarantees.stopping.scenes import SCENES
-from tests.guarantees.stopping.workflows import Cancelled, Envelopes, Plan
+from tests.guarantees.stopping.workflows import Cancelled, Envelopes, Foreign, Plan
 from tests.support.history import event_names, history_events
 from tests.support.waiting import wait_until
 
@@ -64,7 +64,7 @@ class Stand:
         async with Worker(
             self.client,
             task_queue=queue or self.queue,
-            workflows=[] if activities_only else [Cancelled],
+            workflows=[] if activities_only else [Cancelled, Foreign],
             graceful_shutdown_timeout=grace,
             interceptors=interceptors,
         ) as running:

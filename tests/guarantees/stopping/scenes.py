@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections import defaultdict
+from collections.abc import Callable
 
 from tests.support.waiting import wait_until
 
@@ -23,6 +24,8 @@ class Scene:
         self.entries += 1
         self.notes.append("entered")
         self.started.set()
+        for tell in ON_ENTRY:
+            tell()
 
     def enter_from_thread(self) -> None:
         """The same, of a handler that runs in a thread."""
@@ -43,6 +46,9 @@ class Scene:
         async with asyncio.timeout(20):
             await self.started.wait()
 
+
+ON_ENTRY: list[Callable[[], None]] = []
+"""Told of each entry, in a worker that has a process of its own."""
 
 SCENES: defaultdict[str, Scene] = defaultdict(Scene)
 """The scenes of this process. A test names its own, so nothing is ever removed."""

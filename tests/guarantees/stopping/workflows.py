@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import cast
 
 from pydantic import BaseModel
 from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
 
 from temperance import Actor, ExecutionResult
 from temperance.workflows import Invoker
@@ -144,6 +146,27 @@ class Cancelled:
         task.cancel()
         await workflow.wait([task])
         self.noted.append(f"task {_end(task)}")
+
+
+@workflow.defn
+class Foreign:
+    """Schedules a capability's activity by hand, with Temporal's own policy: without limit."""
+
+    @workflow.run
+    async def run(self, plan: Plan) -> str:
+        try:
+            await workflow.execute_activity(
+                plan.capability,
+                plan.cases[0],
+                task_queue=plan.queue,
+                start_to_close_timeout=timedelta(seconds=2),
+            )
+        except ActivityError as error:
+            cause = error.cause
+            if isinstance(cause, ApplicationError):
+                return f"{cause.type} {cause.details[0]}"
+            return type(cause).__name__
+        return "completed"
 
 
 def _end(task: "asyncio.Task[ExecutionResult[Mark]] | asyncio.Task[object]") -> str:
