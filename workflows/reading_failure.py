@@ -20,6 +20,7 @@ from ..runtime.names import UNKNOWN_ACTIVITY, UNKNOWN_ERROR, WORKER_SHUTDOWN, Ef
 from .reading import Answer, Asked, failed
 
 NO_WORKER: Final = "No worker of this task queue has the capability; nothing was run."
+NO_WORKER_AT_LAST: Final = "The worker that took the last attempt does not have the capability."
 
 
 def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
@@ -94,8 +95,7 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
     ending = Ending.from_failure(failure.type, failure.message, detail)
     if ending is None:
         if failure.type == UNKNOWN_ACTIVITY:
-            error = CapabilityError("INTERNAL_ERROR", NO_WORKER, stage="transport", retryable=False)
-            return Answer(failed(asked, error, "none"), seen=False, requested=False)
+            return _unserved(asked)
         # Not raised by this library: a converter that failed, or foreign code in the activity.
         return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
     # What may be retried left its end to the attempt after it, and there was none.
@@ -131,6 +131,15 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
         ),
         seen=last,
     )
+
+
+def _unserved(asked: Asked) -> Answer:
+    """A worker that does not have the capability: it entered no handler, one before it may have."""
+    retried = asked.capability.plan.maximum_attempts > 1
+    message = NO_WORKER_AT_LAST if retried else NO_WORKER
+    error = CapabilityError("INTERNAL_ERROR", message, stage="transport", retryable=False)
+    effect: Effect = "possible" if retried else "none"
+    return Answer(failed(asked, error, effect), seen=False, requested=False)
 
 
 def _cancelled(
