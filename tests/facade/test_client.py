@@ -137,6 +137,18 @@ async def test_g5_a_failed_request_sent_again_gets_the_recorded_failure(depot: D
     assert len(depot.books.lines()) == 1
 
 
+async def test_g5_an_invalid_request_sent_again_gets_the_recorded_answer(depot: Depot) -> None:
+    """What no schema understands is the same request where it is the same text."""
+    id_ = f"{depot.queue}-id"
+    async with depot.open():
+        first = await depot.single.invoke("parts.order", '{"name": 5', request_id=id_)
+        again = await depot.single.invoke("parts.order", '{"name": 5', request_id=id_)
+    assert isinstance(first, Failed)
+    assert first.code == "INPUT_INVALID"
+    assert again == first
+    assert depot.sink.types() == ["capability.requested", "capability.failed"]
+
+
 async def test_a_used_request_id_is_refused_for_anything_else(depot: Depot) -> None:
     """Another input, capability, actor, kind of actor or surface is not the same request."""
     id_ = f"{depot.queue}-id"

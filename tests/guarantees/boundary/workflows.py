@@ -96,3 +96,14 @@ class Unwrapping:
             question.capability, question.text
         )
         return envelope.unwrap()
+
+
+@workflow.defn
+class AskingElsewhere:
+    """Asks the workers of another queue, and then its own."""
+
+    @workflow.run
+    async def run(self, queue: str, question: Question) -> list[Answer]:
+        there = Invoker(actor=ADA, surface="agent", task_queue=queue)
+        answer = answer_of(await there.invoke(question.capability, question.text))
+        return [answer, await question.ask()]
