@@ -79,8 +79,8 @@ class Ledger:
                 (case,),
             ).fetchall()
         return [
-            Entry(case, *row[:4], None if row[4] is None else timedelta(seconds=row[4]))
-            for row in rows
+            Entry(case, attempt, execution_id, key, pid, waited and timedelta(seconds=waited))
+            for attempt, execution_id, key, pid, waited in rows
         ]
 
     def returns(self, case: str) -> list[int]:
