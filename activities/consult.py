@@ -136,8 +136,9 @@ def _judge(
     for entry in begun:
         if isinstance(entry.outcome, Reply):
             # The recording run may have known its own id where this one does not, or the reverse.
-            id_ = None if identity.told else identity.execution_id
-            return Recalled(dataclasses.replace(entry.outcome, execution_id=id_))
+            ids = (None, None) if identity.told else (identity.execution_id, identity.repeat_of)
+            reply = dataclasses.replace(entry.outcome, execution_id=ids[0], repeat_of=ids[1])
+            return Recalled(reply)
     return _forbidden("RESET_FORBIDDEN", begun[0]) if begun else None
 
 

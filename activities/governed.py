@@ -149,6 +149,7 @@ def _interruption() -> Interruption:
 
 def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> Reply | Exception:
     execution_id = None if identity.told else identity.execution_id
+    repeat_of = None if identity.told else identity.repeat_of
     match outcome:
         case Returned():
             return Reply(
@@ -156,6 +157,7 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
                 attempts=call.attempt,
                 errors=call.earlier_errors,
                 execution_id=execution_id,
+                repeat_of=repeat_of,
                 effect=outcome.effect,
             )
         case Asked():
@@ -164,6 +166,7 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
                 attempts=call.attempt,
                 errors=call.earlier_errors,
                 execution_id=execution_id,
+                repeat_of=repeat_of,
             )
         case Broke():
             ending = Ending(
@@ -172,6 +175,7 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
                 attempts=call.attempt,
                 errors=call.earlier_errors,
                 execution_id=execution_id,
+                repeat_of=repeat_of,
                 cancelled=outcome.interruption == "cancelled",
             )
             failure = failure_of(outcome, ending)

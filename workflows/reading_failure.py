@@ -125,7 +125,7 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
             capability=asked.capability.id,
             attempts=ending.attempts,
             errors=ending.errors,
-            repeat_of=asked.repeat_of,
+            repeat_of=ending.repeat_of or asked.repeat_of,
             effect=ending.effect,
             error=info,
         ),
