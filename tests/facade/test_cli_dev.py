@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -38,7 +38,7 @@ class Dev:
 
 
 @asynccontextmanager
-async def developing(folder: Path) -> AsyncIterator[Dev]:
+async def developing(folder: Path) -> AsyncGenerator[Dev]:
     """The server's data is in `folder`; any free ports, so that tests may run side by side."""
     effects = {"SHOP_EFFECTS": str(folder / "effects")}
     ready = folder / "ready.json"

@@ -47,7 +47,7 @@ def test_an_error_that_nobody_foresaw_has_a_traceback_without_variables_and_its_
         api_key = "sk-" + "live"
         raise LookupError(len(api_key))
 
-    assert end(broken, []) == ExitCode.DEFECT == 70
+    assert end(broken, []) == int(ExitCode.DEFECT) == 70
     err = capsys.readouterr().err
     assert "LookupError: 7" in err
     assert "sk-live" not in err
@@ -63,7 +63,7 @@ def test_ctrl_c_before_anything_has_begun_ends_with_130(
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    assert end(interrupted, []) == ExitCode.INTERRUPTED == 130
+    assert end(interrupted, []) == int(ExitCode.INTERRUPTED) == 130
     assert capsys.readouterr().err.strip() == "error: interrupted"
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -56,7 +56,7 @@ class Desk:
 @asynccontextmanager
 async def serving(
     embedded: EmbeddedServer, task_queue: str, folder: Path, *options: str
-) -> AsyncIterator[Desk]:
+) -> AsyncGenerator[Desk]:
     """`temperance worker shop:app OPTIONS`, ready."""
     client = await embedded.connect(plugins=[TemperancePlugin(shop.app)])
     arguments = ["worker", "shop:app", "--address", embedded.target_host]

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -83,8 +83,9 @@ async def command(
     stdin: bytes | None = None,
     env: Mapping[str, str] | None = None,
     program: tuple[str, ...] = ("-m", "temperance.cli"),
-) -> AsyncIterator[Running]:
-    """Start `temperance ARGUMENTS` in `APPS`; nothing of it is left at the end.
+    cwd: Path = APPS,
+) -> AsyncGenerator[Running]:
+    """Start `temperance ARGUMENTS`, in `APPS` unless told; nothing of it is left at the end.
 
     Its environment has no setting of Temporal and no color switch but for those in `env`, and no
     folder on sys.path but what Python itself puts there.
@@ -96,7 +97,7 @@ async def command(
             sys.executable,
             *program,
             *arguments,
-            cwd=APPS,
+            cwd=cwd,
             env={**kept, "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1", **(env or {})},
             stdin=asyncio.subprocess.DEVNULL if stdin is None else asyncio.subprocess.PIPE,
             stdout=out,
@@ -123,7 +124,8 @@ async def run(
     folder: Path,
     stdin: bytes | None = None,
     env: Mapping[str, str] | None = None,
+    cwd: Path = APPS,
 ) -> Ran:
     """Run `temperance ARGUMENTS` to its end."""
-    async with command(*arguments, folder=folder, stdin=stdin, env=env) as running:
+    async with command(*arguments, folder=folder, stdin=stdin, env=env, cwd=cwd) as running:
         return await running.end()

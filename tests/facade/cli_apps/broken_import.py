@@ -2,4 +2,4 @@
 
 import no_such_dependency  # type: ignore[import-not-found] # pyright: ignore[reportMissingImports] - that is the point
 
-app = no_such_dependency.app
+NAME = str(no_such_dependency)

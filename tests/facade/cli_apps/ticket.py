@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from shop import Order, look_up
+    from shop import Order, look_up  # type: ignore[import-not-found] # top level where it is run
 
 from temperance import Actor
 from temperance.workflows import Invoker
@@ -20,4 +20,4 @@ class Ticket:
         desk = Invoker(actor=Actor(id="ada"), surface="agent")
         found = (await desk.invoke(look_up, Order(order=order))).unwrap()
         workflow.logger.info("a ticket ends")
-        return found.order
+        return str(found.order)
