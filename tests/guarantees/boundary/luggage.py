@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
-from temperance import App, Capability, Governance, capability
+from temperance import App, Capability, Context, Governance, Retry, capability
 
 T = TypeVar("T")
 
@@ -227,6 +227,7 @@ EVERYTHING: Final = Everything(
 
 VALUES: Final[dict[str, tuple[Any, Any]]] = {
     "everything": (Everything, EVERYTHING),
+    "second_attempt": (Everything, EVERYTHING),
     "strict": (Strict, STRICT),
     "loose": (Loose, Loose.model_validate({"name": "n", "more": [1, {"a": None}]})),
     "aliased": (Aliased, ALIASED),
@@ -264,7 +265,9 @@ VALUES: Final[dict[str, tuple[Any, Any]]] = {
 
 
 def _carrier(kind: str, type_: Any) -> Capability[Any, Any]:
-    def carry(input: Any) -> Any:
+    def carry(input: Any, ctx: Context[None]) -> Any:
+        if kind == "second_attempt" and ctx.attempt == 1:
+            raise ConnectionError("come again")
         return input
 
     carry.__annotations__.update(input=type_, **{"return": type_})
@@ -274,6 +277,7 @@ def _carrier(kind: str, type_: Any) -> Capability[Any, Any]:
         expose={"agent", "direct"},
         side_effect="none",
         risk="low",
+        retry=Retry(1, backoff=timedelta(milliseconds=1)),
     )(carry)
 
 
