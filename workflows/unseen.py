@@ -6,7 +6,7 @@ from typing import Final
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import ApplicationError, FailureError
 
 from ..runtime.envelope import Cancelled, ExecutionResult, Failed
 from ..runtime.messages import UNSEEN, Ask, Unseen
@@ -65,8 +65,10 @@ async def record_unseen(
     await cancellations.until_done(handle, stop=False)
     try:
         execution_id, *repeats = handle.result()
-    except ActivityError as error:
-        workflow.logger.warning("an outcome could not be recorded: %s", type(error.cause).__name__)
+    except FailureError as error:
+        # What a local activity raises comes without the ActivityError around it.
+        kind = error.type if isinstance(error, ApplicationError) else type(error.cause).__name__
+        workflow.logger.warning("an outcome could not be recorded: %s", kind)
         return envelope
     repeat_of = repeats[0] if repeats else None
     return dataclasses.replace(envelope, execution_id=execution_id, repeat_of=repeat_of)
