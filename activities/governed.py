@@ -22,9 +22,10 @@ from ..runtime.request import WorkflowRef
 from .attempt_log import bind_attempt, unbind_attempt
 from .consult import Recalled, consult
 from .earlier import earlier_attempts
-from .failure import failure_of
+from .failure import failure_of, overtaken
 from .heartbeat import Heartbeat, hand_over
 from .identity import Identity, Origins, identify
+from .lease import Lease
 from .payload import NULL, unwrap, wrap
 
 GovernedActivity = Callable[..., Awaitable[RawValue]]
@@ -59,10 +60,13 @@ async def _execute(
     raw, context_data = unwrap(given), unwrap(context)
     ask, actor, surface = _read(context_data)
     carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
+    lease = Lease(info, activity.client())
+    if await lease.arrived_late(carry):
+        raise overtaken()
     if info.attempt > 1:
         carry = await earlier_attempts(info, activity.client())
     identity = await identify(info, ask, origins)
-    beat = Heartbeat(carry)
+    beat = Heartbeat(carry, lease)
     try:
         verdict = await consult(capability, raw, context_data, identity, origins)
         if isinstance(verdict, Recalled):
@@ -90,6 +94,7 @@ async def _execute(
             interrupted=_interrupted,
             interruption=_interruption,
             entered=beat.enter,
+            lost=beat.lost,
             forbidden=None if verdict is None else verdict.error,
             rerun=identity.rerun,
         )

@@ -4,7 +4,7 @@ A driver is whoever starts attempts: `Runtime` in process, the activity on Tempo
 same attempt code with a `Call` and turn its `Outcome` into an envelope or a failure.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
@@ -60,6 +60,8 @@ class Call(NamedTuple):
             application took the cancellation of its task back.
         interruption: Says why the attempt was interrupted, once it was.
         entered: Called right before the handler is entered.
+        lost: Asked before an end is recorded: whether the driver has given the attempt up, so that
+            nothing it reports counts.
         forbidden: Why the handler must not be entered, where the driver knows a reason of its own.
             Raised once the request is admitted: it tells nothing to who may not ask at all.
         rerun: That this run follows another one in which the same attempt of the same execution may
@@ -84,6 +86,7 @@ class Call(NamedTuple):
     interrupted: Callable[[], bool] = not_known
     interruption: Callable[[], Interruption] = caller_cancelled
     entered: Callable[[], None] | None = None
+    lost: Callable[[], Awaitable[bool]] | None = None
     forbidden: CapabilityError | None = None
     rerun: bool = False
 

@@ -68,6 +68,7 @@ class Foreign(BaseModel):
     capability: str
     order: Order
     start_to_close: timedelta = timedelta(seconds=10)
+    heartbeat: timedelta | None = None
     queue: str | None = None
     retry: bool = False
     """Whether it names its own, unlimited policy; without, Temporal's default, also unlimited."""
@@ -94,6 +95,7 @@ class ForeignCode:
                 foreign.capability,
                 foreign.order.model_dump(mode="json"),
                 start_to_close_timeout=foreign.start_to_close,
+                heartbeat_timeout=foreign.heartbeat,
                 task_queue=foreign.queue,
                 retry_policy=(
                     RetryPolicy(initial_interval=timedelta(milliseconds=10), maximum_attempts=0)
