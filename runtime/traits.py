@@ -51,9 +51,10 @@ class Traits:
         masked: Whether some part of it is written as asterisks.
         names: The words that a path into a value may have from the type alone: names and aliases
             of fields, tags of unions.
-        classes: The models and dataclasses of which a value itself, or what is directly in a list
-            or mapping, must be an instance; ``None`` where it may be anything. Of a generic one,
-            its origin: which parameters an instance was made with its fields tell.
+        classes: The models and dataclasses of which a value itself, or what is in a list or mapping
+            and not inside of another one, must be an instance; ``None`` where it may be anything.
+            Of a generic one, its origin: with which parameters an instance was made, its fields
+            tell.
         modules: Names of the modules that define the classes anywhere in it.
         excluded: Fields that are left out when it is written, and for each whether it has a
             default, so that a value without it can be read.
@@ -155,10 +156,10 @@ def _classes(core_schema: object) -> tuple[type, ...] | None:
 
 
 def _outer_parts(node: object) -> Iterator[dict[str, object]]:
-    """Walks a core schema as `_parts` does, but not into models, dataclasses and dictionaries."""
+    """Walks a core schema as `_parts` does, but not into models and dataclasses."""
     if is_object(node):
         yield node
-        if node.get("type") in _HAVE_CLASS or node.get("type") == "typed-dict":
+        if node.get("type") in _HAVE_CLASS:
             return
         for key, value in node.items():
             if key in _BY_NAME and is_object(value):
