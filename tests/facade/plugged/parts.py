@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from temperance import (
     App,
     Approval,
+    Capability,
     Context,
     Governance,
     MemorySink,
@@ -103,7 +104,7 @@ async def count(input: Part, ctx: Context[Books]) -> int:
     return len(ctx.app.lines())
 
 
-PARTS: Final = [order, scrap, melt, count]
+PARTS: Final[list[Capability[Any, Any]]] = [order, scrap, melt, count]
 
 
 def parts(books: Books, sink: MemorySink) -> App:
