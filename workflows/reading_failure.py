@@ -108,7 +108,7 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
             errors,
             ending.effect,
             requested=True,
-            execution_id=ending.execution_id,
+            told=ending,
         )
     info = ending.info
     if failure.type == WORKER_SHUTDOWN:
@@ -149,15 +149,15 @@ def _cancelled(
     effect: Effect,
     *,
     requested: bool,
-    execution_id: str | None = None,
+    told: Ending | None = None,
 ) -> Answer:
-    """A cancellation that no attempt could report."""
+    """A cancellation that no attempt could report; one may have told who the execution is."""
     envelope = Cancelled(
-        execution_id=execution_id or asked.execution_id,
+        execution_id=(told and told.execution_id) or asked.execution_id,
         capability=asked.capability.id,
         attempts=attempts,
         errors=errors,
-        repeat_of=asked.repeat_of,
+        repeat_of=(told and told.repeat_of) or asked.repeat_of,
         effect=effect,
         error=CapabilityError("CANCELLED", stage="transport").public(),
     )

@@ -117,6 +117,7 @@ async def _stopped(scene: Scene, how: How) -> None:
 
 def act_in_thread(case: Case, ctx: Context[None]) -> Mark:
     scene = SCENES[case.name]
+    scene.token = activity.info().task_token
     scene.enter_from_thread()
     how = case.how[min(ctx.attempt, len(case.how)) - 1]
     if how == "fail":

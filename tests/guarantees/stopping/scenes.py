@@ -18,6 +18,7 @@ class Scene:
         self.started = asyncio.Event()
         self.gate = asyncio.Event()
         self.over = threading.Event()
+        self.token = b""
 
     def enter(self) -> None:
         """Notes that a handler was entered."""
