@@ -69,11 +69,12 @@ class Cancelled:
         return self.noted
 
     @workflow.signal
-    def cancel_task(self, times: int) -> None:
-        """Cancels the asking task, so many times in a row."""
+    async def cancel_task(self, times: int) -> None:
+        """Cancels the asking task, so many times, with a turn of the loop between two."""
         for _ in range(times):
             for task in self.asking:
                 task.cancel()
+            await asyncio.sleep(0)
 
     async def ask(self, plan: Plan, case: Case) -> ExecutionResult[Mark]:
         invoker = Invoker(actor=Actor(id="ada"), surface="agent", task_queue=plan.queue)
