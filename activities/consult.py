@@ -17,6 +17,9 @@ not to be read                                  RESET_FORBIDDEN: it is never gue
 
 History cannot tell a step that waited from one that ran, because the server writes that an activity
 was started only when it closes: one that was pending when its run ended counts as begun.
+
+A local activity is no place for such a capability at all: when its worker dies it runs again, as a
+first attempt, and leaves no record that could be asked (G2).
 """
 
 import asyncio
@@ -90,10 +93,13 @@ async def consult(
         cancellation included.
     """
     info = activity.info()
+    repeatable = capability.idempotent or capability.side_effect not in WRITE_LIKE
+    if info.is_local and not repeatable:
+        return Forbidden(_local())
     if not identity.rerun:
         return None
-    # A further attempt of such a capability is refused without being asked about (G2).
-    if info.attempt > 1 or capability.idempotent or capability.side_effect not in WRITE_LIKE:
+    # A further attempt of what is not repeatable is refused without being asked about (G2).
+    if info.attempt > 1 or repeatable:
         return Forbidden(_without_key()) if identity.origin is None else None
     try:
         begun = await _begun(capability, info, identity, origins)
@@ -136,8 +142,9 @@ def _judge(
     for entry in begun:
         if isinstance(entry.outcome, Reply):
             # The recording run may have known its own id where this one does not, or the reverse.
-            id_ = None if identity.told else identity.execution_id
-            return Recalled(dataclasses.replace(entry.outcome, execution_id=id_))
+            ids = (None, None) if identity.told else (identity.execution_id, identity.repeat_of)
+            reply = dataclasses.replace(entry.outcome, execution_id=ids[0], repeat_of=ids[1])
+            return Recalled(reply)
     return _forbidden("RESET_FORBIDDEN", begun[0]) if begun else None
 
 
@@ -173,6 +180,14 @@ def _forbidden(code: ErrorCode, entry: _Begun) -> Forbidden:
     effect = entry.outcome.effect if isinstance(entry.outcome, Reply) else "possible"
     error = CapabilityError(code, details={"run_id": entry.record.run_id}, audit_reason="recorded")
     return Forbidden(error, effect)
+
+
+def _local() -> CapabilityError:
+    return CapabilityError(
+        "RETRY_FORBIDDEN",
+        "A local activity may run again when its worker dies: schedule this one as an activity.",
+        audit_reason="local",
+    )
 
 
 def _without_key() -> CapabilityError:

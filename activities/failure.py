@@ -8,6 +8,7 @@ from types import TracebackType
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from ..runtime.call import Broke
+from ..runtime.error import CODES
 from ..runtime.messages import Ending
 from ..runtime.names import WORKER_SHUTDOWN
 
@@ -29,6 +30,16 @@ class AttemptFailed(ApplicationError):
         self, value: TracebackType | None
     ) -> None:
         del value
+
+
+def overtaken() -> AttemptFailed:
+    """The failure of an attempt that the server has closed already, and takes no notice of."""
+    return AttemptFailed(
+        CODES["TIMEOUT"].message,
+        type="TIMEOUT",
+        non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
 
 
 def failure_of(broke: Broke, ending: Ending) -> AttemptFailed:

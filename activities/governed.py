@@ -5,6 +5,7 @@ the retry policy, not the input, not the request context.
 """
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 from temporalio import activity
@@ -21,10 +22,11 @@ from ..runtime.request import WorkflowRef
 from .attempt_log import bind_attempt, unbind_attempt
 from .consult import Recalled, consult
 from .earlier import earlier_attempts
-from .failure import failure_of
+from .failure import failure_of, overtaken
 from .grant import authorized, grant_of
 from .heartbeat import Heartbeat, hand_over
 from .identity import Identity, Origins, identify
+from .lease import Lease
 from .payload import NULL, unwrap, wrap
 
 GovernedActivity = Callable[..., Awaitable[RawValue]]
@@ -59,47 +61,53 @@ async def _execute(
     raw, context_data = unwrap(given), unwrap(context)
     ask, actor, surface = _read(context_data)
     carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
+    lease = Lease(info, activity.client())
+    if await lease.arrived_late(carry):
+        raise overtaken()
     if info.attempt > 1:
         carry = await earlier_attempts(info, activity.client())
     grant = grant_of(info, ask)
     identity = authorized(await identify(info, ask, origins), ask, grant)
-    beat = Heartbeat(carry)
-    verdict = await consult(capability, raw, context_data, identity, origins)
-    if isinstance(verdict, Recalled):
-        beat.stop()
-        return wrap(verdict.reply.to_json())
-    call = Call(
-        capability_id=capability.id,
-        raw=raw,
-        actor=actor,
-        surface=surface,
-        execution_id=identity.execution_id,
-        attempt=info.attempt,
-        earlier_errors=carry.errors,
-        earlier_effect=carry.effect if verdict is None else verdict.effect,
-        entered_before=carry.entered,
-        attempts_allowed=_allowed(info),
-        grant=grant,
-        repeat_of=identity.repeat_of,
-        correlation_id=None if ask is None else ask.correlation_id,
-        workflow=WorkflowRef(
-            workflow_id=info.workflow_id or info.activity_id,
-            run_id=info.workflow_run_id or info.activity_run_id or "",
-            activity_id=info.activity_id,
-        ),
-        output_limit=app.payload_limit,
-        interrupted=_interrupted,
-        interruption=_interruption,
-        entered=beat.enter,
-        forbidden=None if verdict is None else verdict.error,
-        rerun=identity.rerun,
-    )
-    bound = bind_attempt(call)
+    beat = Heartbeat(carry, lease)
     try:
-        outcome = await run_attempt(app, call)
+        verdict = await consult(capability, raw, context_data, identity, origins)
+        if isinstance(verdict, Recalled):
+            return wrap(verdict.reply.to_json())
+        call = Call(
+            capability_id=capability.id,
+            raw=raw,
+            actor=actor,
+            surface=surface,
+            execution_id=identity.execution_id,
+            attempt=info.attempt,
+            earlier_errors=carry.errors,
+            earlier_effect=carry.effect if verdict is None else verdict.effect,
+            entered_before=carry.entered,
+            attempts_allowed=_allowed(info),
+            available=_available(info),
+            grant=grant,
+            repeat_of=identity.repeat_of,
+            correlation_id=None if ask is None else ask.correlation_id,
+            workflow=WorkflowRef(
+                workflow_id=info.workflow_id or info.activity_id,
+                run_id=info.workflow_run_id or info.activity_run_id or "",
+                activity_id=info.activity_id,
+            ),
+            output_limit=app.payload_limit,
+            interrupted=_interrupted,
+            interruption=_interruption,
+            entered=beat.enter,
+            lost=beat.lost,
+            forbidden=None if verdict is None else verdict.error,
+            rerun=identity.rerun,
+        )
+        bound = bind_attempt(call)
+        try:
+            outcome = await run_attempt(app, call)
+        finally:
+            unbind_attempt(bound)
     finally:
         beat.stop()
-        unbind_attempt(bound)
     reply = _answer(call, outcome, identity, carry)
     if isinstance(reply, Reply):
         return wrap(reply.to_json())
@@ -125,6 +133,12 @@ def _allowed(info: activity.Info) -> int | None:
     return info.retry_policy.maximum_attempts or None
 
 
+def _available(info: activity.Info) -> timedelta | None:
+    """What the server gives the attempt, less what it takes to tell how it ended."""
+    given = info.start_to_close_timeout
+    return given - min(given / 10, timedelta(seconds=1)) if given else None
+
+
 def _interrupted() -> bool:
     """Asked from threads too, some of which may not have the activity's context."""
     return activity.in_activity() and activity.is_cancelled()
@@ -143,6 +157,7 @@ def _interruption() -> Interruption:
 
 def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> Reply | Exception:
     execution_id = None if identity.told else identity.execution_id
+    repeat_of = None if identity.told else identity.repeat_of
     match outcome:
         case Returned():
             return Reply(
@@ -150,6 +165,7 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
                 attempts=call.attempt,
                 errors=call.earlier_errors,
                 execution_id=execution_id,
+                repeat_of=repeat_of,
                 effect=outcome.effect,
             )
         case Asked():
@@ -158,6 +174,7 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
                 attempts=call.attempt,
                 errors=call.earlier_errors,
                 execution_id=execution_id,
+                repeat_of=repeat_of,
             )
         case Broke():
             ending = Ending(
@@ -166,6 +183,7 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
                 attempts=call.attempt,
                 errors=call.earlier_errors,
                 execution_id=execution_id,
+                repeat_of=repeat_of,
                 cancelled=outcome.interruption == "cancelled",
             )
             failure = failure_of(outcome, ending)

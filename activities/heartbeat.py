@@ -1,7 +1,8 @@
 """Background heartbeats: how cancellation and the death of a worker are noticed (DESIGN section 6).
 
-Only attempts that outlast a second beat; the usual short one sends nothing. The details of a
-heartbeat are what the next attempt gets to know of this one.
+Only attempts that outlast a second beat, or that must sooner by the policy of whoever scheduled
+them; the usual short one sends nothing. The details of a heartbeat are what the next attempt gets
+to know of this one.
 """
 
 import asyncio
@@ -11,9 +12,13 @@ from typing import Final
 from temporalio import activity
 
 from ..runtime.messages import Carry
+from .lease import Lease
 
 INTERVAL: Final = 1.0
-"""Seconds to the first heartbeat, and between two."""
+"""Most seconds to the first heartbeat, and between two."""
+
+BEATS: Final = 3
+"""How many heartbeats there are at least in a heartbeat timeout."""
 
 
 class Heartbeat:
@@ -21,16 +26,19 @@ class Heartbeat:
 
     Args:
         carry: What earlier attempts told.
+        lease: What the heartbeats renew.
     """
 
-    __slots__ = ("_carry", "_context", "_entered", "_loop", "_timer")
+    __slots__ = ("_carry", "_context", "_entered", "_interval", "_lease", "_loop", "_timer")
 
-    def __init__(self, carry: Carry) -> None:
+    def __init__(self, carry: Carry, lease: Lease) -> None:
         self._carry = carry
+        self._lease = lease
         self._entered = False
+        self._interval = min(INTERVAL, lease.heartbeat_timeout / BEATS)
         self._loop = asyncio.get_running_loop()
         self._context = contextvars.copy_context()
-        self._timer = self._loop.call_later(INTERVAL, self._beat, context=self._context)
+        self._timer = self._loop.call_later(self._interval, self._beat, context=self._context)
 
     def enter(self) -> None:
         """Notes that the handler is entered; later heartbeats say so."""
@@ -40,11 +48,20 @@ class Heartbeat:
         """Stops beating."""
         self._timer.cancel()
 
+    async def lost(self) -> bool:
+        """Whether the server has given the attempt up while it ran, see `Lease.lost`."""
+        return await self._lease.lost(self._told)
+
     def _beat(self) -> None:
+        self._lease.beat()
+        activity.heartbeat(self._told.details())
+        self._timer = self._loop.call_later(self._interval, self._beat, context=self._context)
+
+    @property
+    def _told(self) -> Carry:
         entered = self._entered or self._carry.entered
         effect = "possible" if self._entered else self._carry.effect
-        activity.heartbeat(Carry(self._carry.errors, effect, entered).details())
-        self._timer = self._loop.call_later(INTERVAL, self._beat, context=self._context)
+        return Carry(self._carry.errors, effect, entered)
 
 
 def hand_over(carry: Carry) -> None:

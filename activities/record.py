@@ -18,7 +18,7 @@ from ..runtime.request import WorkflowRef
 from .grant import authorized, grant_of
 from .identity import Origins, identify
 
-RecordActivity = Callable[[str], Awaitable[str]]
+RecordActivity = Callable[[str], Awaitable[list[str]]]
 
 
 def record_activity(app: App, origins: Origins) -> RecordActivity:
@@ -29,11 +29,12 @@ def record_activity(app: App, origins: Origins) -> RecordActivity:
         origins: The worker's reader of original run ids.
 
     Returns:
-        A local activity: takes an `Unseen` as JSON text, answers the execution id.
+        A local activity: takes an `Unseen` as JSON text, answers the execution id and, where it
+        repeats another, the id of that.
     """
 
     @activity.defn(name=RECORD_ACTIVITY)
-    async def record(unseen_json: str) -> str:
+    async def record(unseen_json: str) -> list[str]:
         unseen = UNSEEN.validate_json(unseen_json)
         ask = Ask.from_json(unseen.ask.encode())
         info = activity.info()
@@ -59,6 +60,7 @@ def record_activity(app: App, origins: Origins) -> RecordActivity:
             cancelled=unseen.cancelled,
             requested=unseen.requested,
         )
-        return identity.execution_id
+        repeats = [] if identity.repeat_of is None else [identity.repeat_of]
+        return [identity.execution_id, *repeats]
 
     return record

@@ -12,12 +12,13 @@ import click
 from temperance.cli_exit import CommandFailed, ExitCode
 from temperance.cli_serving import (
     ServingOptions,
-    configure_log,
+    prepare,
     serve,
     serving_options,
     workflows_of,
 )
 from temperance.cli_target import load_app
+from temperance.cli_text import write
 from temperance.runtime.app import App
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def dev(target: str, **options: Unpack[_DevOptions]) -> None:
     Example:
       temperance dev shop.app:app
     """
-    configure_log(options)
+    prepare(options)
     app = load_app(target)
     workflows = workflows_of(options)
     _make_folder(options["data_dir"])
@@ -133,7 +134,7 @@ async def _develop(target: str, app: App, workflows: list[type], options: _DevOp
 
 def _greet(target: str, server: "EmbeddedServer") -> None:
     address = "" if server.target_host.endswith(f":{_PORT}") else f" --address {server.target_host}"
-    click.echo(
+    write(
         f"Temporal UI   {server.ui_url}\n"
         f"server        {server.target_host}, store {server.db_path}\n"
         f"ask it        temperance invoke CAPABILITY --app {target} --input JSON{address}\n"

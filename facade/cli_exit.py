@@ -12,6 +12,8 @@ from typing import Final
 
 import click
 
+from temperance.cli_text import ReaderGone
+
 
 class ExitCode(IntEnum):
     """How a command ended."""
@@ -76,7 +78,7 @@ def end(command: click.Command, arguments: Sequence[str]) -> int:
         return _tell_of_usage(error)
     except (click.Abort, KeyboardInterrupt):
         return _tell(CommandFailed("interrupted", code=ExitCode.INTERRUPTED))
-    except BrokenPipeError:
+    except (ReaderGone, BrokenPipeError):
         return _leave_pipe()
     except Exception as error:  # noqa: BLE001 - the one place where every error ends
         return _tell_any(error)

@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING
 import click
 
 from temperance.cli_target import load_app
-from temperance.cli_text import is_terminal, print_columns, seconds
+from temperance.cli_text import is_terminal, print_columns, seconds, write
 
 if TYPE_CHECKING:
     from temperance.inspection import AppSeen, CapabilitySeen
 
-_COLUMNS = ("capability", "side effect", "risk", "exposed to", "attempts", "timeouts", "approval")
+_COLUMNS = (
+    "capability",
+    "side effect",
+    "risk",
+    "exposed to",
+    "attempts",
+    "timeout",
+    "backstop",
+    "approval",
+)
 
 
 @click.command(short_help="Show what an application governs.")
@@ -20,7 +29,8 @@ _COLUMNS = ("capability", "side effect", "risk", "exposed to", "attempts", "time
 def inspect(target: str, as_json: bool) -> None:
     r"""Show what MODULE:APP governs, and what its metadata comes to on Temporal.
 
-    No server is asked. Where a worker would refuse to serve the application, this says why, and
+    `timeout` bounds an attempt; `backstop` is when the server gives up on a worker that died. No
+    server is asked. Where a worker would refuse to serve the application, this says why, and
     ends with 6.
 
     \b
@@ -38,7 +48,7 @@ def inspect(target: str, as_json: bool) -> None:
         raise ConfigurationError(problems)
     seen = inspect_app(app)
     if as_json:
-        click.echo(json.dumps(seen, indent=2, ensure_ascii=False))
+        write(json.dumps(seen, indent=2, ensure_ascii=False))
     else:
         _print(seen)
 
@@ -53,13 +63,15 @@ def _print(seen: "AppSeen") -> None:
     if is_terminal():
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for name in _COLUMNS:
-            table.add_column(name)
+            table.add_column(
+                name, no_wrap=name in {"capability", "side effect", "risk"}, overflow="fold"
+            )
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         Console(highlight=False).print(table)
     else:
         print_columns([_COLUMNS, *rows])
-    click.echo(_closing(seen))
+    write(_closing(seen))
 
 
 def _row(entry: "CapabilitySeen") -> tuple[str, ...]:
@@ -70,7 +82,8 @@ def _row(entry: "CapabilitySeen") -> tuple[str, ...]:
         entry["risk"],
         " ".join(entry["expose"]),
         _attempts(entry),
-        _timeouts(entry),
+        _timeout(entry),
+        _backstop(entry),
         _approval(entry),
     )
 
@@ -83,14 +96,14 @@ def _attempts(entry: "CapabilitySeen") -> str:
     return f"{retry['maximum_attempts']}, after {first} to {longest}"
 
 
-def _timeouts(entry: "CapabilitySeen") -> str:
-    timeouts = entry["timeouts"]
-    said = f"{seconds(timeouts['attempt'])}, server {seconds(timeouts['start_to_close'])}"
-    if timeouts["heartbeat"] is not None:
-        said += f", heartbeat {seconds(timeouts['heartbeat'])}"
-    if timeouts["schedule_to_start"] is not None:
-        said += f", queue {seconds(timeouts['schedule_to_start'])}"
-    return said
+def _timeout(entry: "CapabilitySeen") -> str:
+    attempt, queue = entry["timeouts"]["attempt"], entry["timeouts"]["schedule_to_start"]
+    return seconds(attempt) if queue is None else f"{seconds(attempt)}, queue {seconds(queue)}"
+
+
+def _backstop(entry: "CapabilitySeen") -> str:
+    server, heartbeat = entry["timeouts"]["start_to_close"], entry["timeouts"]["heartbeat"]
+    return seconds(server) if heartbeat is None else f"{seconds(server)}, beat {seconds(heartbeat)}"
 
 
 def _approval(entry: "CapabilitySeen") -> str:

@@ -12,6 +12,7 @@ from temperance.cli_envelope import as_line, as_text, code_of
 from temperance.cli_exit import CommandFailed, ExitCode
 from temperance.cli_input import read_input
 from temperance.cli_target import load_app
+from temperance.cli_text import write
 from temperance.runtime.actor import ANONYMOUS, Actor, ActorKind
 from temperance.runtime.app import App
 from temperance.runtime.envelope import ExecutionResult
@@ -104,7 +105,7 @@ def invoke(capability: str, **options: Unpack[_InvokeOptions]) -> int:
             code=ExitCode.INTERRUPTED,
             more=[f"--request-id {request_id} asks for the same one again"],
         ) from None
-    click.echo(as_line(envelope) if options["as_json"] else as_text(envelope, request_id))
+    write(as_line(envelope) if options["as_json"] else as_text(envelope, request_id))
     return code_of(envelope)
 
 

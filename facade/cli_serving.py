@@ -43,11 +43,14 @@ def serving_options(command: Command) -> Command:
     return command
 
 
-def configure_log(options: ServingOptions) -> None:
-    """Configures the log, before the application is imported and may log."""
+def prepare(options: ServingOptions) -> None:
+    """What comes before the application is imported, and may log, or take its time."""
     from temperance.logging import configure_logging
 
     configure_logging(options["log_format"], options["log_level"])
+    if options["ready_file"] is not None:
+        # Of an earlier worker, say one that was killed.
+        options["ready_file"].unlink(missing_ok=True)
 
 
 async def serve(

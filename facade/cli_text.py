@@ -31,9 +31,31 @@ def seconds(value: float) -> str:
     return f"{value:g}s"
 
 
+class ReaderGone(Exception):
+    """Raised when nobody reads standard output.
+
+    No OSError, because click ends the program by itself on those.
+    """
+
+
+def write(text: str) -> None:
+    """Writes lines to standard output.
+
+    Raises:
+        ReaderGone: Nobody reads it.
+    """
+    try:
+        click.echo(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
 def print_columns(rows: Sequence[Sequence[str]]) -> None:
     """Prints rows with their columns aligned: nothing cut, nothing coloured."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+    write("\n".join(lines))

@@ -8,7 +8,7 @@ import click
 from temperance.cli_connection import ConnectionOptions, connect_by, connection_options
 from temperance.cli_serving import (
     ServingOptions,
-    configure_log,
+    prepare,
     serve,
     serving_options,
     workflows_of,
@@ -34,7 +34,7 @@ def worker(target: str, **options: Unpack[_WorkerOptions]) -> None:
     Example:
       temperance worker shop.app:app --address localhost:7233 --log-format json
     """
-    configure_log(options)
+    prepare(options)
     app = load_app(target)
     asyncio.run(_work(app, workflows_of(options), options))
 

@@ -18,6 +18,7 @@ from temporalio.common import (
 from temporalio.exceptions import ActivityAlreadyStartedError
 
 from temperance.client_approval import approval_outcome, start_approval
+from temperance.repeated_request import is_taken, same_request
 from temperance.runtime.actor import Actor
 from temperance.runtime.app import App
 from temperance.runtime.attempt import record_end
@@ -139,16 +140,15 @@ class TemperanceClient:
         if error is not None:
             return await self._refused(name, ask, id_, error)
         if known is None:
-            error = CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
-            return await self._refused(name, ask, id_, error)
+            # Nothing tells a hidden capability from an unknown one, an id in use included (G9).
+            taken = request_id is not None and await is_taken(self._client, id_)
+            unknown = CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
+            return await self._refused(name, ask, id_, _mismatch() if taken else unknown)
         handle = await self._start(known, raw, ask, id_, given=request_id is not None)
         if handle is None:
-            handle = await self._same_request(known, raw, ask, id_)
+            handle = await same_request(self._client, id_, known, raw, ask)
         if handle is None:
-            error = CapabilityError(
-                "STEP_INPUT_MISMATCH", "The same request id was used for another request."
-            )
-            return await self._refused(name, ask, id_, error)
+            return await self._refused(name, ask, id_, _mismatch())
         return await self._envelope(handle, known, ask, id_, decode=not by_id, wait=wait)
 
     async def _start(
@@ -170,31 +170,10 @@ class TemperanceClient:
                 id_reuse_policy=reuse,
                 id_conflict_policy=ActivityIDConflictPolicy.FAIL,
                 summary=summary_of(capability, self._actor),
-                **derive_options(capability),
+                **derive_options(capability, self._app),
             )
         except ActivityAlreadyStartedError:
             return None
-
-    async def _same_request(
-        self, capability: Capability[Any, Any], raw: RawInput, ask: Ask, id_: str
-    ) -> ActivityHandle[RawValue] | None:
-        """The activity that has the id, unless it was started for another request."""
-        described = await self._client.get_activity_handle(id_).describe(include_input=True)
-        recorded: list[RawValue] = await described.input([RawValue, RawValue]) or []
-        if described.activity_type != capability.id or len(recorded) != 2:
-            return None
-        if not _equal(capability, recorded[0].payload.data, raw):
-            return None
-        try:
-            asked = Ask.from_json(recorded[1].payload.data)
-        except ValueError:
-            return None
-        # Another requester, or one at another door, may not be told what this one was answered.
-        if (str(asked.actor), asked.surface) != (str(ask.actor), ask.surface):
-            return None
-        return self._client.get_activity_handle(
-            id_, run_id=described.activity_run_id, result_type=RawValue
-        )
 
     async def _envelope(
         self,
@@ -278,17 +257,10 @@ class TemperanceClient:
         )
 
 
+def _mismatch() -> CapabilityError:
+    message = "The same request id was used for another request."
+    return CapabilityError("STEP_INPUT_MISMATCH", message)
+
+
 def _raw(data: bytes) -> RawValue:
     return RawValue(Payload(metadata=_JSON, data=data))
-
-
-def _equal(capability: Capability[Any, Any], earlier: bytes, later: RawInput) -> bool:
-    """Whether two inputs are the same: as they were given, or as they are understood."""
-    if raw_input(capability, earlier, by_id=True).hash == later.hash:
-        return True
-    schema = capability.input_schema
-    try:
-        values = [schema.canonical(schema.from_json(data)) for data in (earlier, later.json)]
-    except Exception:  # noqa: BLE001 - a validator of the application's own, or an invalid input
-        return False
-    return values[0] == values[1]

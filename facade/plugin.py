@@ -9,10 +9,12 @@ Workers inherit it from their client. Given to both it acts once.
 """
 
 import dataclasses
+import inspect
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import Any, Final, cast, get_args
+from typing import Final, cast
 
 import temporalio.client
 import temporalio.worker
@@ -39,6 +41,7 @@ from temperance.activities.structlog_sink import StructlogSink
 from temperance.completeness import problems_of_worker
 from temperance.runtime.app import App
 from temperance.runtime.error import ConfigurationError
+from temperance.sandbox_runner import lean
 from temperance.workflows.approval import ApprovalWorkflow
 from temperance.workflows.interceptor import PUBLIC_ERRORS, GovernedInterceptor
 
@@ -56,8 +59,9 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
 
     On a client it sets pydantic as payload converter and leaves codec, failure converter and
     external storage as they are. On a worker it adds one activity per capability, the interceptor,
-    the failure exception types, what may pass the workflow sandbox, the heartbeat throttle and a
-    grace period for shutdown. On a replayer it adds what replaying needs.
+    the failure exception types, what may pass the workflow sandbox, a heartbeat throttle of one
+    second and a grace period of ten for shutdown; other intervals that are set on the worker are
+    kept, unless they are the SDK's own defaults. On a replayer it adds what replaying needs.
 
     Args:
         app: The application.
@@ -123,15 +127,22 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         config["workflow_failure_exception_types"] = _with_public_errors(
             config.get("workflow_failure_exception_types")
         )
-        config["workflow_runner"] = self._runner(config.get("workflow_runner"), workflows)
-        config["max_heartbeat_throttle_interval"] = min(
-            config.get("max_heartbeat_throttle_interval") or THROTTLE, THROTTLE
+        config["workflow_runner"] = self._runner(
+            config.get("workflow_runner"), workflows, client.data_converter
         )
-        config["default_heartbeat_throttle_interval"] = min(
-            config.get("default_heartbeat_throttle_interval") or THROTTLE, THROTTLE
+        config["max_heartbeat_throttle_interval"] = _chosen(
+            config.get("max_heartbeat_throttle_interval"),
+            "max_heartbeat_throttle_interval",
+            THROTTLE,
         )
-        if not config.get("graceful_shutdown_timeout"):
-            config["graceful_shutdown_timeout"] = GRACE
+        config["default_heartbeat_throttle_interval"] = _chosen(
+            config.get("default_heartbeat_throttle_interval"),
+            "default_heartbeat_throttle_interval",
+            THROTTLE,
+        )
+        config["graceful_shutdown_timeout"] = _chosen(
+            config.get("graceful_shutdown_timeout"), "graceful_shutdown_timeout", GRACE
+        )
         return config
 
     async def run_worker(
@@ -156,7 +167,9 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         config["workflow_failure_exception_types"] = _with_public_errors(
             config.get("workflow_failure_exception_types")
         )
-        config["workflow_runner"] = self._runner(config.get("workflow_runner"), workflows)
+        config["workflow_runner"] = self._runner(
+            config.get("workflow_runner"), workflows, config["data_converter"]
+        )
         return config
 
     def run_replayer(
@@ -183,35 +196,45 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
             )
         return True
 
-    def _runner(self, runner: WorkflowRunner | None, workflows: list[type]) -> WorkflowRunner:
+    def _runner(
+        self, runner: WorkflowRunner | None, workflows: list[type], converter: DataConverter
+    ) -> WorkflowRunner:
         runner = runner or SandboxedWorkflowRunner()
         if not isinstance(runner, SandboxedWorkflowRunner):
             return runner
-        names = {*PASSED_THROUGH, *self._passthrough, *self._capability_modules()}
-        # A module that defines a workflow stays inside the sandbox: passing it through would take
-        # the sandbox's checks from the workflow itself.
-        names -= {entry.__module__ for entry in workflows} - set(self._passthrough)
+        # A module that defines a workflow stays inside the sandbox, and so do the packages that it
+        # lies in: passing one through would take the sandbox's checks from the workflow itself.
+        inside = {name for entry in workflows for name in _with_packages(entry.__module__)}
+        names = {*PASSED_THROUGH, *self._passthrough, *(self._capability_modules() - inside)}
         restrictions: SandboxRestrictions = runner.restrictions
         return dataclasses.replace(
-            runner, restrictions=restrictions.with_passthrough_modules(*names)
+            lean(runner, converter), restrictions=restrictions.with_passthrough_modules(*names)
         )
 
     def _capability_modules(self) -> set[str]:
-        found: set[str] = set()
+        found = {module.__name__ for module in self.app.modules}
         for entry in self.app.governance.registry:
             found.add(entry.handler.__module__)
             for schema in (entry.input_schema, entry.output_schema):
-                found |= _modules_of(schema.type)
-        return found - {"builtins", "__main__"}
+                found |= schema.traits.modules
+        # The standard library has the SDK's own rules; what __main__ is, the sandbox cannot import.
+        return {
+            name
+            for name in found - {"__main__", "__mp_main__"}
+            if name.partition(".")[0] not in sys.stdlib_module_names
+        }
 
 
-def _modules_of(annotation: Any) -> set[str]:  # any type that a handler may be annotated with
-    found: set[str] = set()
-    if isinstance(annotation, type):
-        found.add(annotation.__module__)
-    for argument in get_args(annotation):
-        found |= _modules_of(argument)
-    return found
+def _with_packages(module: str) -> list[str]:
+    """A module's name, and those of the packages that it lies in."""
+    parts = module.split(".")
+    return [".".join(parts[: end + 1]) for end in range(len(parts))]
+
+
+def _chosen(given: timedelta | None, option: str, ours: timedelta) -> timedelta:
+    """What the user has set, or ours where that is the SDK's own default: the two look alike."""
+    default: object = inspect.signature(Worker).parameters[option].default
+    return ours if not given or given == default else given
 
 
 def _with_pydantic(converter: DataConverter | None) -> DataConverter:

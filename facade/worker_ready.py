@@ -8,11 +8,14 @@ from typing import Final, TypedDict
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import (
+    DescribeTaskQueueRequest,
+    ListTaskQueuePartitionsRequest,
+)
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-_ASK_EVERY_SECONDS: Final = 0.02
+_ASK_EVERY_SECONDS: Final = 0.05
 
 ACTIVITIES: Final = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
 WORKFLOWS: Final = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
@@ -31,8 +34,8 @@ class WorkerReady(TypedDict):
 
 async def pollers_of(
     client: Client, task_queue: str, kind: TaskQueueType.ValueType = ACTIVITIES
-) -> list[str]:
-    """The identities of the workers that the server has lately seen ask for work.
+) -> set[str]:
+    """The identities of the workers that the server has seen ask for work in the last minutes.
 
     Args:
         client: Any client of the namespace.
@@ -45,14 +48,32 @@ async def pollers_of(
     Raises:
         temporalio.service.RPCError: The server cannot be asked, or does not let this client.
     """
-    described = await client.workflow_service.describe_task_queue(
-        DescribeTaskQueueRequest(
-            namespace=client.namespace,
-            task_queue=TaskQueue(name=task_queue),
-            task_queue_type=kind,
+    service = client.workflow_service
+    listed = await service.list_task_queue_partitions(
+        ListTaskQueuePartitionsRequest(
+            namespace=client.namespace, task_queue=TaskQueue(name=task_queue)
         )
     )
-    return [poller.identity for poller in described.pollers]
+    # The name of the queue stands for its first partition alone, and with several workers a new
+    # one is often seen by another first.
+    partitions = (
+        listed.workflow_task_queue_partitions
+        if kind == WORKFLOWS
+        else listed.activity_task_queue_partitions
+    )
+    described = await asyncio.gather(
+        *(
+            service.describe_task_queue(
+                DescribeTaskQueueRequest(
+                    namespace=client.namespace,
+                    task_queue=TaskQueue(name=partition.key),
+                    task_queue_type=kind,
+                )
+            )
+            for partition in partitions
+        )
+    )
+    return {poller.identity for answer in described for poller in answer.pollers}
 
 
 async def until_seen(client: Client, task_queue: str, identity: str, *, workflows: bool) -> None:

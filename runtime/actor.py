@@ -2,8 +2,18 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
+
+from .canonical import canonical_json
 
 MAX_IDENTIFIER = 200
 """Longest identifier that a caller may hand in, in characters."""
@@ -50,7 +60,8 @@ class Actor(BaseModel):
             workflow history with every request, so keep secrets out of it.
 
     Raises:
-        pydantic.ValidationError: An empty, blank or overlong id, or an unknown kind.
+        pydantic.ValidationError: An empty, blank or overlong id, an unknown kind, or attributes
+            that cannot be written as JSON (infinite numbers, text that is no Unicode).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,6 +69,17 @@ class Actor(BaseModel):
     id: Identifier
     kind: ActorKind = "user"
     attributes: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @field_validator("attributes")
+    @classmethod
+    def _refuse_unwritable(cls, attributes: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        # They travel with every request: better here than where the request is sent.
+        try:
+            if attributes:
+                canonical_json(attributes)
+        except ValueError:
+            raise PydanticCustomError("attributes", "The attributes are not JSON") from None
+        return attributes
 
     def __str__(self) -> str:
         """Kind and id, as summaries and tables show it."""

@@ -1,14 +1,30 @@
-"""What a workflow or client sends beside the input of a request."""
+"""What a workflow or client sends beside the input of a request.
 
+Usually one line, as JSON text: the surface, the asking run, the requester::
+
+    "agent AaIvx7dSc-G1hhMlpWX-dA user:ada"
+
+It is written into history with every request, so it is short: the run id, a UUID, is given in
+base64url, and is ``-`` where a client asks. What is unusual follows in an object::
+
+    ["agent AaIvx7dSc-G1hhMlpWX-dA user:ada", {"correlation": "ticket-17"}]
+"""
+
+from base64 import b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from typing import Final, cast
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
+from pydantic_core import from_json
 
 from .actor import Actor
 from .approval import Grant
 from .names import SURFACES, Surface
-from .wire import WireObject, as_object, decode_object, encode, text, texts, whole
+from .wire import WireObject, as_object, encode, text, texts, whole
+
+_NO_RUN: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +52,22 @@ class Ask:
 
     def to_json(self) -> bytes:
         """As bytes of JSON."""
-        wire: dict[str, JsonValue] = {}
-        if self.origin is not None:
-            wire["run"] = self.origin
-        wire["actor"] = str(self.actor)
+        run = _NO_RUN if self.origin is None else _shortened(self.origin)
+        unusual: dict[str, JsonValue] = {}
+        if run is None:
+            unusual["run"] = self.origin
         if self.actor.attributes:
-            wire["attributes"] = self.actor.attributes
-        wire["via"] = self.surface
+            unusual["attributes"] = self.actor.attributes
         if self.workflow_attempt > 1:
-            wire["retry"] = self.workflow_attempt
+            unusual["retry"] = self.workflow_attempt
         if self.repeat_of is not None:
-            wire["repeats"] = self.repeat_of
+            unusual["repeats"] = self.repeat_of
         if self.correlation_id is not None:
-            wire["correlation"] = self.correlation_id
+            unusual["correlation"] = self.correlation_id
         if self.grant is not None:
-            wire["grant"] = _write_grant(self.grant)
-        return encode(wire)
+            unusual["grant"] = _write_grant(self.grant)
+        line = f"{self.surface} {run or _NO_RUN} {self.actor}"
+        return encode([line, unusual] if unusual else line)
 
     @classmethod
     def from_json(cls, data: bytes) -> "Ask":
@@ -60,22 +76,26 @@ class Ask:
         Raises:
             ValueError: Not an `Ask`. The message does not repeat the data.
         """
-        wire = decode_object(data, "the request context")
-        surface = text(wire.get("via"))
+        line, unusual = _parts(data)
+        surface, _, rest = line.partition(" ")
+        run, _, requester = rest.partition(" ")
+        kind, _, name = requester.partition(":")
         if surface not in SURFACES:
             raise ValueError("the request context names no known surface")
         try:
-            actor = Actor.from_text(str(wire.get("actor")), wire.get("attributes") or {})
-        except ValueError:
+            actor = Actor.model_validate(
+                {"id": name, "kind": kind, "attributes": unusual.get("attributes") or {}}
+            )
+        except ValidationError:
             raise ValueError("the request context names no well-formed actor") from None
         return cls(
             actor=actor,
             surface=surface,
-            origin=text(wire.get("run")),
-            workflow_attempt=whole(wire.get("retry"), 1),
-            repeat_of=text(wire.get("repeats")),
-            correlation_id=text(wire.get("correlation")),
-            grant=_read_grant(as_object(wire.get("grant"))),
+            origin=text(unusual.get("run")) if run == _NO_RUN else _restored(run),
+            workflow_attempt=whole(unusual.get("retry"), 1),
+            repeat_of=text(unusual.get("repeats")),
+            correlation_id=text(unusual.get("correlation")),
+            grant=_read_grant(as_object(unusual.get("grant"))),
         )
 
 
@@ -102,3 +122,39 @@ def _read_grant(wire: WireObject | None) -> Grant | None:
         )
     except ValueError:
         raise ValueError("the request context names no well-formed approval") from None
+
+
+def _parts(data: bytes) -> tuple[str, WireObject]:
+    try:
+        wire: object = from_json(data)
+    except ValueError:
+        raise ValueError("the request context is not JSON") from None
+    if isinstance(wire, str):
+        return wire, {}
+    if isinstance(wire, list) and len(members := cast(list[object], wire)) == 2:
+        line, unusual = text(members[0]), as_object(members[1])
+        if line is not None and unusual is not None:
+            return line, unusual
+    raise ValueError("the request context is not a line, with an object at most")
+
+
+@lru_cache(maxsize=1024)
+def _shortened(run_id: str) -> str | None:
+    """A run id in 22 characters, or ``None`` where it is no UUID as servers write it."""
+    try:
+        packed = bytes.fromhex(run_id.replace("-", ""))
+    except ValueError:
+        return None
+    short = urlsafe_b64encode(packed).decode().rstrip("=")
+    return short if len(packed) == 16 and _restored(short) == run_id else None
+
+
+@lru_cache(maxsize=1024)
+def _restored(short: str) -> str:
+    try:
+        digits = b64decode(f"{short}==", altchars=b"-_", validate=True).hex()
+    except ValueError:
+        digits = ""
+    if len(digits) != 32:
+        raise ValueError("the request context names no run")
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

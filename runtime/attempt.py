@@ -23,7 +23,7 @@ from .raised import interrupted
 from .redaction import apply
 from .retry import allows_retry
 from .schema import problems_of
-from .trail import Trail
+from .trail import Facts, Trail
 from .watch import Watch
 
 _log = logging.getLogger("temperance.attempt")
@@ -56,14 +56,7 @@ async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outco
         if watch.interrupted:
             raise asyncio.CancelledError  # a policy swallowed it
         if isinstance(admitted, Asked):
-            await trail.emit(
-                "capability.approval_requested",
-                effect=effect,
-                attempts=call.attempt,
-                duration_ms=trail.duration_ms,
-                reasons=admitted.reasons,
-            )
-            return admitted
+            return await _conclude(call, trail, admitted, effect)
         _refuse_forbidden(call, admitted.capability)
         await trail.started()
         handling = Handling(app, call, admitted, watch)
@@ -74,13 +67,7 @@ async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outco
             if handled.entered:
                 effect = "done"
             returned = _return(call, admitted, handled.output, effect)
-            await trail.emit(
-                "capability.completed",
-                effect=effect,
-                attempts=call.attempt,
-                duration_ms=trail.duration_ms,
-            )
-            return returned
+            return await _conclude(call, trail, returned, effect)
         error, interruption = handled.error, handled.interruption
     except CapabilityError as refusal:
         error = refusal
@@ -157,6 +144,19 @@ def _invalid(problems: list[Any], cause: Exception) -> CapabilityError:
     return CapabilityError("OUTPUT_INVALID", details=problems, cause=cause)
 
 
+async def _conclude(call: Call, trail: Trail, outcome: Returned | Asked, effect: Effect) -> Outcome:
+    """Records an attempt that did what it could, unless the driver has given it up."""
+    if await _is_lost(call):
+        return await _end(call, trail, interrupted("lost", "handler"), effect, "lost")
+    facts = Facts(effect=effect, attempts=call.attempt, duration_ms=trail.duration_ms)
+    if isinstance(outcome, Asked):
+        facts["reasons"] = outcome.reasons
+        await trail.emit("capability.approval_requested", **facts)
+    else:
+        await trail.emit("capability.completed", **facts)
+    return outcome
+
+
 async def _end(
     call: Call,
     trail: Trail,
@@ -175,11 +175,23 @@ async def _end(
     )
     if error.cause is not None and error.reason is None:
         _log_cause(call, error)
+    if not retries and interruption is None and await _is_lost(call):
+        interruption = "lost"
     if not retries and interruption != "lost":
         await _emit_end(call, trail, error, effect, cancelled=interruption == "cancelled")
     side_effect = None if capability is None else capability.side_effect
     info = answer_of(error, effect, side_effect)
     return Broke(error, info, effect, retries, interruption)
+
+
+async def _is_lost(call: Call) -> bool:
+    """Whether somebody else has recorded, or will record, how this attempt ended."""
+    if call.lost is None:
+        return False
+    try:
+        return await call.lost()
+    except asyncio.CancelledError:
+        return False  # it comes too late: what is to be recorded has happened
 
 
 async def record_end(

@@ -4,9 +4,9 @@ A driver is whoever starts attempts: `Runtime` in process, the activity on Tempo
 same attempt code with a `Call` and turn its `Outcome` into an envelope or a failure.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -53,6 +53,8 @@ class Call(NamedTuple):
         earlier_effect: ``possible`` where an attempt before may have entered the handler.
         attempts_allowed: How many attempts whoever schedules them will start, ``None`` for no
             limit. The metadata's own limit holds beside it.
+        available: How long whoever scheduled the attempt gives it, from its beginning; ``None`` for
+            no limit. The capability's own timeout holds beside it.
         grant: The approval that authorizes this execution; the driver vouches for where it came
             from.
         repeat_of: First execution in this workflow that asked for the same.
@@ -63,6 +65,8 @@ class Call(NamedTuple):
             application took the cancellation of its task back.
         interruption: Says why the attempt was interrupted, once it was.
         entered: Called right before the handler is entered.
+        lost: Asked before an end is recorded: whether the driver has given the attempt up, so that
+            nothing it reports counts.
         forbidden: Why the handler must not be entered, where the driver knows a reason of its own.
             Raised once the request is admitted: it tells nothing to who may not ask at all.
         rerun: That this run follows another one in which the same attempt of the same execution may
@@ -79,6 +83,7 @@ class Call(NamedTuple):
     earlier_effect: Effect = "none"
     entered_before: bool = False
     attempts_allowed: int | None = None
+    available: timedelta | None = None
     grant: Grant | None = None
     repeat_of: str | None = None
     correlation_id: str | None = None
@@ -87,6 +92,7 @@ class Call(NamedTuple):
     interrupted: Callable[[], bool] = not_known
     interruption: Callable[[], Interruption] = caller_cancelled
     entered: Callable[[], None] | None = None
+    lost: Callable[[], Awaitable[bool]] | None = None
     forbidden: CapabilityError | None = None
     rerun: bool = False
 

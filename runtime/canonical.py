@@ -81,13 +81,14 @@ def json_of(value: object) -> bytes:
     Raises:
         ValueError: It cannot be written as JSON.
     """
-    if not is_finite(value):
-        # Pydantic would write null, and where null is allowed nobody would notice.
-        raise ValueError("a number that is infinite, or is none, has no JSON form")
     try:
-        return to_json(value, by_alias=False, round_trip=True)
+        # Pydantic writes null for such a number, and where null is allowed nobody would notice.
+        data = to_json(value, by_alias=False, round_trip=True) if is_finite(value) else None
     except Exception as error:
         raise ValueError(f"{type(value).__name__} cannot be written as JSON") from error
+    if data is None:
+        raise ValueError("a number that is infinite, or is none, has no JSON form")
+    return data
 
 
 def sort_sets(value: object, plain: object) -> object:

@@ -23,6 +23,7 @@ class Ending:
         attempts: How many attempts it took.
         errors: Codes of the attempts before the last.
         execution_id: Where it is not the one that the asking run would derive.
+        repeat_of: Likewise, the execution that asked for the same before.
         cancelled: Whether the caller's cancellation ended it.
     """
 
@@ -31,11 +32,12 @@ class Ending:
     attempts: int = 1
     errors: tuple[str, ...] = ()
     execution_id: str | None = None
+    repeat_of: str | None = None
     cancelled: bool = False
 
     def details(self) -> dict[str, JsonValue]:
         """As the failure's one detail."""
-        wire = write_head(self.attempts, self.errors, self.execution_id)
+        wire = write_head(self.attempts, self.errors, self.execution_id, self.repeat_of)
         wire["effect"] = self.effect
         wire["stage"] = self.info.stage
         if self.cancelled:
@@ -62,7 +64,7 @@ class Ending:
             return None
         code: ErrorCode = cast(ErrorCode, type_) if type_ in CODES else "EXECUTION_FAILED"
         stage = wire.get("stage")
-        attempts, errors, execution_id = read_head(wire)
+        attempts, errors, execution_id, repeat_of = read_head(wire)
         return cls(
             info=ErrorInfo(
                 code=code,
@@ -76,5 +78,6 @@ class Ending:
             attempts=attempts,
             errors=errors,
             execution_id=execution_id,
+            repeat_of=repeat_of,
             cancelled=wire.get("cancelled") is True,
         )

@@ -21,7 +21,8 @@ from .error import CapabilityError, ErrorCode, ErrorInfo
 from .identity import idempotency_key
 from .names import Effect
 
-O = TypeVar("O")  # noqa: E741 - output
+O_co = TypeVar("O_co", covariant=True)
+"""Output; an envelope is read only, so one of a `Refund` is one of an `object` as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +60,14 @@ class _Envelope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completed(_Envelope, Generic[O]):
+class Completed(_Envelope, Generic[O_co]):
     """The handler returned, and this is its output."""
 
     status: Literal["completed"] = "completed"
     effect: Effect = "done"
-    output: O
+    output: O_co
 
-    def unwrap(self) -> O:
+    def unwrap(self) -> O_co:
         """The output."""
         return self.output
 
@@ -123,7 +124,7 @@ class Cancelled(_Ended):
     status: Literal["cancelled"] = "cancelled"
 
 
-ExecutionResult = Completed[O] | ApprovalRequired | Failed | Cancelled
+ExecutionResult = Completed[O_co] | ApprovalRequired | Failed | Cancelled
 """The answer of one execution."""
 
 

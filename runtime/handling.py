@@ -3,7 +3,12 @@
 The handler runs in the attempt's own task. Deadline and cancellation are delivered into it, and
 whatever it returns or raises after that is dropped. So the rule for a handler that finishes in the
 instant of a cancellation is exact: if it returned before the cancellation was delivered into it,
-the execution is completed; otherwise it is cancelled.
+the execution is completed; otherwise it is cancelled. The deadline is a moment, not a delivery: a
+handler that blocked the event loop past it, so that nothing could be delivered, is late all the
+same.
+
+A handler that does not end when it is told to is told again from time to time. One that never
+listens cannot be stopped (DESIGN section 2): on Temporal the server closes the attempt without it.
 """
 
 import asyncio
@@ -11,18 +16,19 @@ import logging
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from .app import App, ContextFactory, no_context
 from .call import Call, Interruption
 from .context import Context
 from .error import CapabilityError, Stage
+from .margin import patience_after
 from .middleware import wrap
 from .raised import interrupted, translate
 from .request import Request
 from .thread import in_thread
-from .watch import Watch, patience_after
+from .watch import Watch
 
 _log = logging.getLogger("temperance.attempt")
 
@@ -54,7 +60,17 @@ class Handling:
         watch: Knows whether the attempt was interrupted from outside.
     """
 
-    __slots__ = ("_app", "_call", "_ctx", "_request", "_strikes", "_timer", "_watch", "entered")
+    __slots__ = (
+        "_app",
+        "_call",
+        "_ctx",
+        "_end",
+        "_request",
+        "_strikes",
+        "_timer",
+        "_watch",
+        "entered",
+    )
 
     def __init__(self, app: App, call: Call, request: Request[Any, Any], watch: Watch) -> None:
         self._app = app
@@ -62,6 +78,7 @@ class Handling:
         self._request = request
         self._watch = watch
         self._ctx: Context[Any] | None = None
+        self._end = 0.0
         self._strikes = 0
         self._timer: asyncio.TimerHandle | None = None
         self.entered = False
@@ -74,13 +91,13 @@ class Handling:
             How it ended; a cancellation from outside is reported, not raised.
         """
         loop = self._watch.task.get_loop()
-        timeout = self._request.capability.timeout
-        end = loop.time() + timeout.total_seconds()
+        began = loop.time()
+        self._end = end = self._watch.deadline(self._request.capability.timeout)
         self._timer = loop.call_at(end, self._strike)
         raised: BaseException | None = None
         output: object = None
         try:
-            deadline = datetime.now(UTC) + timeout
+            deadline = datetime.now(UTC) + timedelta(seconds=end - began)
             if self._app.context is no_context:
                 output = await self._proceed(None, deadline)
             else:
@@ -106,7 +123,7 @@ class Handling:
                 error=CapabilityError(
                     "TIMEOUT",
                     stage=self._stage,
-                    details={"timeout_seconds": timeout.total_seconds()},
+                    details={"timeout_seconds": round(max(end - began, 0), 3)},
                 ),
                 entered=self.entered,
             )
@@ -136,7 +153,7 @@ class Handling:
         return wrap(chain, ctx, self._enter)() if chain else self._enter()
 
     async def _enter(self) -> object:
-        if self._told_to_stop():
+        if self._told_to_stop() or self._watch.task.get_loop().time() >= self._end:
             # Whatever ran before swallowed it: nothing that acts on the world is begun after.
             raise asyncio.CancelledError
         capability = self._request.capability

@@ -4,7 +4,7 @@ The two middle rooms do not import each other: they meet here. History is paid f
 what is usual is left out: a first attempt names no attempts, a first request names no repeat.
 
     input     the capability's input, as it was given
-    Ask       {"run": original run id, "actor": "user:ada", "via": "agent", ...}
+    Ask       "agent AaIvx7dSc-G1hhMlpWX-dA user:ada": surface, original run id, actor
     reply     {"output": ...} or {"approval": {...}}, led by attempts, errors and id where needed
     Ending    the details of a failure: {"effect": "possible", "stage": "handler", ...}
     Carry     heartbeat details: what one attempt tells the next

@@ -23,6 +23,7 @@ class Reply:
         attempts: How many attempts it took.
         errors: Codes of the attempts before the last.
         execution_id: Where it is not the one that the asking run would derive.
+        repeat_of: Likewise, the execution that asked for the same before.
         effect: ``done`` unless middleware answered in the handler's place.
     """
 
@@ -31,11 +32,12 @@ class Reply:
     attempts: int = 1
     errors: tuple[str, ...] = ()
     execution_id: str | None = None
+    repeat_of: str | None = None
     effect: Effect = "done"
 
     def to_json(self) -> bytes:
         """As bytes of JSON: ``{"output":...}`` and nothing more in the usual case."""
-        head = write_head(self.attempts, self.errors, self.execution_id)
+        head = write_head(self.attempts, self.errors, self.execution_id, self.repeat_of)
         if self.asked is not None:
             head["approval"] = {
                 "reasons": list(self.asked.reasons),
@@ -63,7 +65,7 @@ class Reply:
         if data.startswith(_OUTPUT):
             return cls(output=data[len(_OUTPUT) : -1])
         wire = decode_object(data, "the reply")
-        attempts, errors, execution_id = read_head(wire)
+        attempts, errors, execution_id, repeat_of = read_head(wire)
         approval = as_object(wire.get("approval"))
         if approval is not None:
             asked = Asked(
@@ -74,7 +76,13 @@ class Reply:
                 input=str(approval.get("input")).encode(),
                 shown=cast(JsonValue, approval.get("shown")),
             )
-            return cls(asked=asked, attempts=attempts, errors=errors, execution_id=execution_id)
+            return cls(
+                asked=asked,
+                attempts=attempts,
+                errors=errors,
+                execution_id=execution_id,
+                repeat_of=repeat_of,
+            )
         if "output" not in wire:
             raise ValueError("the reply has neither output nor approval")
         return cls(
@@ -82,5 +90,6 @@ class Reply:
             attempts=attempts,
             errors=errors,
             execution_id=execution_id,
+            repeat_of=repeat_of,
             effect=effect(wire.get("effect"), "done"),
         )

@@ -69,6 +69,7 @@ class JsonlSink:
         self._fsync = fsync
         self._lock = threading.Lock()
         self._descriptor: int | None = None
+        self._torn = False
 
     def record(self, event: Event) -> None:
         """Writes the line."""
@@ -77,8 +78,11 @@ class JsonlSink:
             if self._descriptor is None:
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
                 self._descriptor = os.open(self.path, flags, 0o644)
+            if self._torn:
+                line = b"\n" + line  # what is left of the last one must not spoil this one too
             written = os.write(self._descriptor, line)
-            if written != len(line):
+            self._torn = written != len(line)
+            if self._torn:
                 raise OSError(
                     f"{self.path}: {written} of {len(line)} bytes of an event were written"
                 )

@@ -7,6 +7,7 @@ entered before ``capability.started`` is recorded.
 import asyncio
 import inspect
 import logging
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
@@ -192,12 +193,13 @@ async def deliver(app: App, event: Event) -> Delivery:
         try:
             pending = sink.record(event)
             if pending is not None and inspect.isawaitable(pending):
-                task = asyncio.ensure_future(pending)
+                task = asyncio.ensure_future(_contained(pending))
                 cancelled = await _settle(task, app.sink_timeout.total_seconds()) or cancelled
                 if not task.done():
-                    _abandon(task)
+                    task.cancel()
                     raise TimeoutError
-                task.result()
+                if (raised := task.result()) is not None:
+                    raise raised
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a sink is the application's and may raise anything
@@ -217,7 +219,7 @@ def _event_id_prefix(call: Call) -> str:
     return f"{call.execution_id}{run}:{call.attempt}:"
 
 
-async def _settle(task: "asyncio.Future[None]", timeout: float) -> bool:
+async def _settle(task: "asyncio.Task[BaseException | None]", timeout: float) -> bool:
     """Waits for a sink to the end, also where the attempt is cancelled meanwhile.
 
     The record of an effect that has happened must not be lost because the caller leaves; the
@@ -237,7 +239,12 @@ async def _settle(task: "asyncio.Future[None]", timeout: float) -> bool:
     return cancelled
 
 
-def _abandon(task: "asyncio.Future[None]") -> None:
-    """Tells a sink that its time is over; what it says after that interests nobody."""
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    task.cancel()
+async def _contained(pending: Awaitable[None]) -> BaseException | None:
+    """Waits for a sink, and gives what it raises: left to a task, SystemExit would end the loop."""
+    try:
+        await pending
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a sink is the application's and may raise anything
+        return error
+    return None

@@ -51,9 +51,11 @@ class Traits:
         masked: Whether some part of it is written as asterisks.
         names: The words that a path into a value may have from the type alone: names and aliases
             of fields, tags of unions.
-        classes: The models and dataclasses of which a value itself, or what is directly in a list
-            or mapping, must be an instance; ``None`` where it may be anything. Of a generic one,
-            its origin: which parameters an instance was made with its fields tell.
+        classes: The models and dataclasses of which a value itself, or what is in a list or mapping
+            and not inside of another one, must be an instance; ``None`` where it may be anything.
+            Of a generic one, its origin: with which parameters an instance was made, its fields
+            tell.
+        modules: Names of the modules that define the classes anywhere in it.
         excluded: Fields that are left out when it is written, and for each whether it has a
             default, so that a value without it can be read.
     """
@@ -64,6 +66,7 @@ class Traits:
     masked: bool
     names: frozenset[str]
     classes: tuple[type, ...] | None
+    modules: frozenset[str]
     excluded: tuple[tuple[str, bool], ...]
 
 
@@ -71,6 +74,7 @@ def traits_of(core_schema: object) -> Traits:
     """The traits of a type, read from its core schema."""
     says_extra = may_hold_sets = may_hold_numbers = says_numbers = False
     names: set[str] = {"[key]"}
+    modules: set[str] = set()
     excluded: dict[str, bool] = {}
     for part in _parts(core_schema):
         extra = part.get("extra_fields_behavior", part.get("extra_behavior"))
@@ -80,6 +84,7 @@ def traits_of(core_schema: object) -> Traits:
         may_hold_numbers = may_hold_numbers or extra == "allow" or kind in _MAY_BE_NUMBERS
         says_numbers = says_numbers or part.get("ser_json_inf_nan") in {"constants", "strings"}
         names.update(_words(part))
+        modules.add(getattr(part.get("cls"), "__module__", "builtins"))
         for name, field in _fields(part.get("fields")):
             names.update((name, *_words(field)))
             if field.get("serialization_exclude") or field.get("serialization_exclude_if"):
@@ -91,6 +96,7 @@ def traits_of(core_schema: object) -> Traits:
         masked=_is_masked(core_schema),
         names=frozenset(names),
         classes=_classes(core_schema),
+        modules=frozenset(modules),
         excluded=tuple(excluded.items()),
     )
 
@@ -150,10 +156,10 @@ def _classes(core_schema: object) -> tuple[type, ...] | None:
 
 
 def _outer_parts(node: object) -> Iterator[dict[str, object]]:
-    """Walks a core schema as `_parts` does, but not into models, dataclasses and dictionaries."""
+    """Walks a core schema as `_parts` does, but not into models and dataclasses."""
     if is_object(node):
         yield node
-        if node.get("type") in _HAVE_CLASS or node.get("type") == "typed-dict":
+        if node.get("type") in _HAVE_CLASS:
             return
         for key, value in node.items():
             if key in _BY_NAME and is_object(value):

@@ -1,4 +1,4 @@
-"""Whether an attempt was interrupted from outside, and how long its end may take (G7).
+"""Whether an attempt was interrupted from outside (G7).
 
 What asyncio knows of a cancellation is a count on the task. A policy, a sink or a handler that
 swallows the exception leaves the count as it is, so the attempt is interrupted all the same.
@@ -6,12 +6,9 @@ swallows the exception leaves the count as it is, so the attempt is interrupted 
 
 import asyncio
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from .call import Call
-
-LEAST_MARGIN: Final = timedelta(seconds=1)
-MOST_MARGIN: Final = timedelta(seconds=10)
 
 
 class Watch:
@@ -24,7 +21,7 @@ class Watch:
         RuntimeError: Not called in an asyncio task.
     """
 
-    __slots__ = ("_before", "_call", "task")
+    __slots__ = ("_before", "_began", "_call", "task")
 
     def __init__(self, call: Call) -> None:
         task = asyncio.current_task()
@@ -33,6 +30,7 @@ class Watch:
         self.task: asyncio.Task[Any] = task  # of whatever the driver's coroutine returns
         self._call = call
         self._before = task.cancelling()
+        self._began = task.get_loop().time()
 
     @property
     def cancelled(self) -> bool:
@@ -44,6 +42,19 @@ class Watch:
         """Whether the attempt was cancelled from outside since it began; safe from a thread."""
         return self.task.cancelling() > self._before or self._call.interrupted()
 
+    def deadline(self, timeout: timedelta) -> float:
+        """When the attempt must have ended, on the clock of its event loop.
+
+        Args:
+            timeout: The capability's, from now on.
+
+        Returns:
+            The earlier of that and of what the driver gave the attempt from its beginning.
+        """
+        end = self.task.get_loop().time() + timeout.total_seconds()
+        available = self._call.available
+        return end if available is None else min(end, self._began + available.total_seconds())
+
     def forget(self, own: int) -> None:
         """Takes back cancellations that were the attempt's own.
 
@@ -53,24 +64,3 @@ class Watch:
         """
         for _ in range(min(own, self.task.cancelling() - self._before)):
             self.task.uncancel()
-
-
-def margin_after(timeout: timedelta) -> timedelta:
-    """How long an attempt may take to end after its deadline, before the server ends it.
-
-    Args:
-        timeout: The capability's.
-
-    Returns:
-        Half of it, between one second and ten.
-    """
-    return min(max(timeout / 2, LEAST_MARGIN), MOST_MARGIN)
-
-
-def patience_after(timeout: timedelta) -> timedelta:
-    """How long a handler that was told to stop may take before it is told again.
-
-    Less than `margin_after`, so that what it holds up at the end (the closing of a database, for
-    example) ends the attempt while its outcome still counts.
-    """
-    return margin_after(timeout) * 0.8

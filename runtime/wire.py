@@ -65,7 +65,7 @@ def effect(value: object, default: Effect) -> Effect:
 
 
 def write_head(
-    attempts: int, errors: tuple[str, ...], execution_id: str | None
+    attempts: int, errors: tuple[str, ...], execution_id: str | None, repeat_of: str | None
 ) -> dict[str, JsonValue]:
     """What leads a reply or an ending where it is not the usual."""
     head: dict[str, JsonValue] = {}
@@ -75,9 +75,16 @@ def write_head(
         head["errors"] = list(errors)
     if execution_id is not None:
         head["id"] = execution_id
+    if repeat_of is not None:
+        head["repeats"] = repeat_of
     return head
 
 
-def read_head(wire: WireObject) -> tuple[int, tuple[str, ...], str | None]:
-    """Attempts, earlier errors and execution id, as `write_head` wrote them."""
-    return whole(wire.get("attempts"), 1), texts(wire.get("errors")), text(wire.get("id"))
+def read_head(wire: WireObject) -> tuple[int, tuple[str, ...], str | None, str | None]:
+    """Attempts, earlier errors, execution id and what it repeats, as `write_head` wrote them."""
+    return (
+        whole(wire.get("attempts"), 1),
+        texts(wire.get("errors")),
+        text(wire.get("id")),
+        text(wire.get("repeats")),
+    )

@@ -13,6 +13,7 @@ from .cancellation import Cancellations
 from .options import derive_options, summary_of
 from .reading import Answer, Asked, read_demand, read_result
 from .reading_failure import read_failure
+from .run import current_run
 
 _JSON = {"encoding": b"json/plain"}
 
@@ -63,7 +64,7 @@ async def execute(
         result_type=RawValue,
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=summary_of(asked.capability, ask.actor),
-        **derive_options(asked.capability, rerun=_follows_another_run()),
+        **derive_options(asked.capability, current_run().app, rerun=_follows_another_run()),
     )
     await cancellations.until_done(handle, stop=True)
     if handle.cancelled():

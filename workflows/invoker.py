@@ -20,6 +20,7 @@ from .approval_options import request_of
 from .asking import ask_person
 from .cancellation import Cancellations, deliver_cancellation
 from .execution import execute
+from .fatal import MalformedInvoker
 from .joining import record_joined
 from .pending import Pending, key_of
 from .raw_input import raw_input, refusal
@@ -43,7 +44,7 @@ class Invoker:
         task_queue: Where the activities run; the workflow's own task queue unless given.
 
     Raises:
-        ValueError: An unknown surface, or a malformed correlation id.
+        StepError: An unknown surface, or a malformed correlation id.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Invoker:
             if correlation_id is not None:
                 check_identifier("correlation_id", correlation_id)
         except ValueError as error:
-            raise StepError(str(error)) from None
+            raise MalformedInvoker(str(error)) from None
         self._actor = actor
         self._surface: Surface = surface
         self._correlation_id = correlation_id

@@ -5,12 +5,12 @@ from typing import Any, Final, Required, TypedDict
 
 from temporalio.common import RetryPolicy
 
+from ..runtime.app import App
 from ..runtime.capability import Capability
+from ..runtime.margin import margin_after, time_beside
 from ..runtime.names import WRITE_LIKE
 from ..runtime.retry import COEFFICIENT
 
-LEAST_MARGIN: Final = timedelta(seconds=1)
-MOST_MARGIN: Final = timedelta(seconds=10)
 HEARTBEAT_TIMEOUT: Final = timedelta(seconds=10)
 CONSULTING: Final = timedelta(seconds=10)
 """What a write may take to read the histories of earlier runs before it begins (G11)."""
@@ -26,21 +26,26 @@ class ActivityTimeouts(TypedDict, total=False):
 
 
 # Derived for capabilities of any input and output.
-def derive_options(capability: Capability[Any, Any], *, rerun: bool = False) -> ActivityTimeouts:
+def derive_options(
+    capability: Capability[Any, Any], app: App | None = None, *, rerun: bool = False
+) -> ActivityTimeouts:
     """The options under which a capability's activity is scheduled.
 
     Args:
         capability: The capability.
+        app: The application whose policies and sinks the attempt waits for.
         rerun: Whether the run follows others: after a reset, or a workflow-level retry.
 
     Returns:
-        A fresh mapping. The attempt enforces its own timeout; ``start_to_close`` is that plus a
-        margin, the backstop for a worker that died. Attempts that may outlast the heartbeat timeout
-        have one, so that a dead worker is noticed before.
+        A fresh mapping. The attempt enforces its own timeout; ``start_to_close`` is that plus what
+        the attempt may wait for beside its handler, plus a margin: the backstop for a worker that
+        died. Attempts that may outlast the heartbeat timeout have one, so that a dead worker is
+        noticed before.
     """
     plan = capability.plan
-    margin = min(max(capability.timeout / 2, LEAST_MARGIN), MOST_MARGIN)
-    backstop = capability.timeout + margin
+    backstop = capability.timeout + margin_after(capability.timeout)
+    if app is not None:
+        backstop += time_beside(app, capability)
     if rerun and capability.side_effect in WRITE_LIKE and not capability.idempotent:
         backstop += CONSULTING
     options: ActivityTimeouts = {

@@ -67,13 +67,14 @@ def read_result(asked: Asked, value: RawValue) -> ExecutionResult[object]:
     except (ValueError, TypeError, RecursionError):
         return failed(asked, CapabilityError("OUTPUT_INVALID"), "done")
     execution_id = reply.execution_id or asked.execution_id
+    repeat_of = reply.repeat_of or asked.repeat_of
     if reply.asked is not None:
         return ApprovalRequired(
             execution_id=execution_id,
             capability=asked.capability.id,
             attempts=reply.attempts,
             errors=reply.errors,
-            repeat_of=asked.repeat_of,
+            repeat_of=repeat_of,
             reasons=reply.asked.reasons,
             types=reply.asked.types,
             expires_at=reply.asked.expires_at,
@@ -93,7 +94,7 @@ def read_result(asked: Asked, value: RawValue) -> ExecutionResult[object]:
         capability=asked.capability.id,
         attempts=reply.attempts,
         errors=reply.errors,
-        repeat_of=asked.repeat_of,
+        repeat_of=repeat_of,
         effect=reply.effect,
         output=output,
     )
@@ -160,7 +161,7 @@ def failed(
         capability=asked.capability.id,
         attempts=attempts if reply is None else reply.attempts,
         errors=errors if reply is None else reply.errors,
-        repeat_of=asked.repeat_of,
+        repeat_of=(reply and reply.repeat_of) or asked.repeat_of,
         effect=effect,
         error=answer_of(error, effect, asked.capability.side_effect),
     )

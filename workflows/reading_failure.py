@@ -20,6 +20,7 @@ from ..runtime.names import UNKNOWN_ACTIVITY, UNKNOWN_ERROR, WORKER_SHUTDOWN, Ef
 from .reading import Answer, Asked, failed
 
 NO_WORKER: Final = "No worker of this task queue has the capability; nothing was run."
+NO_WORKER_AT_LAST: Final = "The worker that took the last attempt does not have the capability."
 
 
 def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
@@ -94,8 +95,7 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
     ending = Ending.from_failure(failure.type, failure.message, detail)
     if ending is None:
         if failure.type == UNKNOWN_ACTIVITY:
-            error = CapabilityError("INTERNAL_ERROR", NO_WORKER, stage="transport", retryable=False)
-            return Answer(failed(asked, error, "none"), seen=False, requested=False)
+            return _unserved(asked)
         # Not raised by this library: a converter that failed, or foreign code in the activity.
         return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
     # What may be retried left its end to the attempt after it, and there was none.
@@ -108,7 +108,7 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
             errors,
             ending.effect,
             requested=True,
-            execution_id=ending.execution_id,
+            told=ending,
         )
     info = ending.info
     if failure.type == WORKER_SHUTDOWN:
@@ -125,12 +125,21 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
             capability=asked.capability.id,
             attempts=ending.attempts,
             errors=ending.errors,
-            repeat_of=asked.repeat_of,
+            repeat_of=ending.repeat_of or asked.repeat_of,
             effect=ending.effect,
             error=info,
         ),
         seen=last,
     )
+
+
+def _unserved(asked: Asked) -> Answer:
+    """A worker that does not have the capability: it entered no handler, one before it may have."""
+    retried = asked.capability.plan.maximum_attempts > 1
+    message = NO_WORKER_AT_LAST if retried else NO_WORKER
+    error = CapabilityError("INTERNAL_ERROR", message, stage="transport", retryable=False)
+    effect: Effect = "possible" if retried else "none"
+    return Answer(failed(asked, error, effect), seen=False, requested=False)
 
 
 def _cancelled(
@@ -140,15 +149,15 @@ def _cancelled(
     effect: Effect,
     *,
     requested: bool,
-    execution_id: str | None = None,
+    told: Ending | None = None,
 ) -> Answer:
-    """A cancellation that no attempt could report."""
+    """A cancellation that no attempt could report; one may have told who the execution is."""
     envelope = Cancelled(
-        execution_id=execution_id or asked.execution_id,
+        execution_id=(told and told.execution_id) or asked.execution_id,
         capability=asked.capability.id,
         attempts=attempts,
         errors=errors,
-        repeat_of=asked.repeat_of,
+        repeat_of=(told and told.repeat_of) or asked.repeat_of,
         effect=effect,
         error=CapabilityError("CANCELLED", stage="transport").public(),
     )

@@ -12,7 +12,7 @@ from typing import Final
 from weakref import WeakSet
 
 from ..runtime.app import App
-from ..runtime.error import ConfigurationError
+from .fatal import NoPlugin
 from .outbox import Outbox
 from .pending import Approvals
 from .steps import Steps
@@ -54,9 +54,4 @@ def current_run() -> GovernedRun:
     try:
         return CURRENT.get()
     except LookupError:
-        raise ConfigurationError(
-            [
-                "this workflow's worker does not have the TemperancePlugin: give it to "
-                "Client.connect(..., plugins=[TemperancePlugin(app)])"
-            ]
-        ) from None
+        raise NoPlugin from None

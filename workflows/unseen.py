@@ -6,7 +6,7 @@ from typing import Final
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import ApplicationError, FailureError
 
 from ..runtime.envelope import Cancelled, ExecutionResult, Failed
 from ..runtime.messages import UNSEEN, Ask, Unseen
@@ -36,9 +36,9 @@ async def record_unseen(
         reason: The true reason, where the caller sees another.
 
     Returns:
-        The envelope, with the execution id as the worker derived it: in a run that a workflow-level
-        retry started, workflow code cannot know it. A record that cannot be made changes nothing
-        else.
+        The envelope, with the execution ids as the worker derived them: in a run that a
+        workflow-level retry started, workflow code cannot know them. A record that cannot be made
+        changes nothing else.
     """
     envelope = answer.envelope
     if not isinstance(envelope, Failed | Cancelled):
@@ -58,14 +58,17 @@ async def record_unseen(
     handle = workflow.start_local_activity(
         RECORD_ACTIVITY,
         UNSEEN.dump_json(unseen, exclude_defaults=True).decode(),
-        result_type=str,
+        result_type=list[str],
         start_to_close_timeout=TIMEOUT,
         retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS),
     )
     await cancellations.until_done(handle, stop=False)
     try:
-        execution_id = handle.result()
-    except ActivityError as error:
-        workflow.logger.warning("an outcome could not be recorded: %s", type(error.cause).__name__)
+        execution_id, *repeats = handle.result()
+    except FailureError as error:
+        # What a local activity raises comes without the ActivityError around it.
+        kind = error.type if isinstance(error, ApplicationError) else type(error.cause).__name__
+        workflow.logger.warning("an outcome could not be recorded: %s", kind)
         return envelope
-    return dataclasses.replace(envelope, execution_id=execution_id)
+    repeat_of = repeats[0] if repeats else None
+    return dataclasses.replace(envelope, execution_id=execution_id, repeat_of=repeat_of)

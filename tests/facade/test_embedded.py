@@ -305,6 +305,7 @@ async def test_the_server_gets_the_tuned_flags_the_durable_store_and_no_foreign_
         ("--search-attribute", "Colour=Keyword"),
         ("--dynamic-config-value", "history.timerProcessorMaxPollRPS=10000"),
         ("--dynamic-config-value", "history.visibilityProcessorMaxPollRPS=10000"),
+        ("--dynamic-config-value", 'history.timerProcessorMaxTimeShift="10ms"'),
         # The caller's word is over the tuned one.
         ("--dynamic-config-value", "history.transferProcessorMaxPollRPS=9"),
         ("--dynamic-config-value", "limit.historyCount.error=100"),

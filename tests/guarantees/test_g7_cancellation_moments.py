@@ -286,16 +286,16 @@ async def test_g7_the_clean_up_of_a_cancelled_workflow_may_set_timeouts_too(
         ]
 
 
-async def test_g7_a_task_that_is_cancelled_twice_at_once_still_sees_its_execution_end(
+async def test_g7_a_task_that_is_cancelled_again_and_again_still_sees_its_execution_end(
     embedded: EmbeddedServer, task_queue: str
 ) -> None:
-    """The second one comes while the first is handed on: the activity is not left alone."""
+    """They come while the first one is handed on: the activity is not left alone."""
     stand = await Stand.at(embedded, task_queue)
     async with stand.worker():
         handle = await stand.start("stop.write", stand.case("a", "wait"), manner="task")
         scene = SCENES[handle.id]
         await scene.until_started()
-        await handle.signal("cancel_task", 2)
+        await handle.signal("cancel_task", 3)
         await until_noted(handle, "task cancelled")
         assert scene.notes == ["entered", "told"]
         assert await end_of(handle) == "COMPLETED"

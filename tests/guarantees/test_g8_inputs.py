@@ -13,7 +13,15 @@ from tests.guarantees.boundary.answers import Answer, answer_of
 from tests.guarantees.boundary.desk import Note, desk
 from tests.guarantees.boundary.ledger import Ledger
 from tests.guarantees.boundary.serving import served
-from tests.guarantees.boundary.workflows import ADA, PAD, Asking, AskingAtOnce, Question
+from tests.guarantees.boundary.workflows import (
+    ADA,
+    PAD,
+    UNWRITABLE,
+    Asking,
+    AskingAtOnce,
+    AskingUnwritably,
+    Question,
+)
 from tests.support.history import event_names, history_events
 
 SECRET = "4111-sesame"
@@ -126,6 +134,31 @@ async def test_g8_an_instance_that_was_changed_without_validation_is_judged_by_w
             error = answer_of(envelope)["error"]
             assert problems(error) == [("pages", "greater_than_equal")]
     assert not ledger.lines()
+
+
+async def test_g8_an_input_that_has_no_json_form_is_refused_and_no_task_is_stuck(
+    embedded: EmbeddedServer, task_queue: str, ledger: Ledger
+) -> None:
+    """What cannot be written, or contains itself, or is no number: INPUT_INVALID everywhere."""
+    app = desk(ledger, MemorySink())
+    async with served(embedded, app, task_queue, AskingUnwritably) as client:
+        answers = await client.execute_workflow(
+            AskingUnwritably.run, "desk.keep", id=task_queue, task_queue=task_queue
+        )
+        names = event_names(await history_events(client, task_queue))
+        single = TemperanceClient(client, app, actor=ADA, surface="agent", task_queue=task_queue)
+        runtime = Runtime(app)
+        for name, make in UNWRITABLE.items():
+            alone = answer_of(await single.invoke("desk.keep", make()))
+            inside = answer_of(
+                await runtime.invoke("desk.keep", make(), actor=ADA, surface="agent")
+            )
+            for answer in (alone, inside, answers[name]):
+                told = answer["status"], answer["effect"], answer["error"]["code"]
+                assert told == ("failed", "none", "INPUT_INVALID"), name
+    assert not ledger.lines()
+    assert "ACTIVITY_TASK_SCHEDULED" not in names
+    assert "WORKFLOW_TASK_FAILED" not in names
 
 
 async def test_g8_an_input_too_large_to_be_carried_is_refused_before_it_is_scheduled(

@@ -10,10 +10,12 @@ from pydantic import BaseModel
 from temperance.runtime.app import App, ContextFactory, no_context
 from temperance.runtime.attempt import run_attempt
 from temperance.runtime.call import Broke, Call, Outcome
+from temperance.runtime.decision import Decision
 from temperance.runtime.event import Event
 from temperance.runtime.governance import Governance
 from temperance.runtime.middleware import Middleware
-from temperance.runtime.policy import Policy, PolicyFunction
+from temperance.runtime.policy import Phase, Policy, PolicyFunction
+from temperance.runtime.request import Request
 from temperance.runtime.retry import Retry
 from temperance.runtime.sink import MemorySink, Sink
 from tests.runtime.orders import ALICE, Order, make
@@ -88,6 +90,29 @@ async def succeeds(order: Order) -> Slip:
 async def for_ever() -> None:
     """Waits until it is cancelled."""
     await asyncio.Event().wait()
+
+
+async def never(order: Order) -> Slip:
+    """A handler that must not be entered."""
+    raise AssertionError
+
+
+def giving(decision: Decision, phase: Phase = "invocation") -> Policy:
+    """A policy that always says the same."""
+
+    def rule(request: Request[Any, Any]) -> Decision:
+        return decision
+
+    return Policy(rule, phase)
+
+
+def raising(error: BaseException) -> Callable[[object], Decision]:
+    """A policy or a redaction that always raises the same."""
+
+    def rule(value: object) -> Decision:
+        raise error
+
+    return rule
 
 
 async def waits(order: Order) -> Slip:

@@ -1,5 +1,8 @@
 """The requester and its id."""
 
+import math
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -41,3 +44,12 @@ def test_an_actor_cannot_be_changed() -> None:
 def test_kind_and_id_are_what_summaries_show() -> None:
     assert str(Actor(id="nightly", kind="automation")) == "automation:nightly"
     assert str(ANONYMOUS) == "anonymous:anonymous"
+
+
+@pytest.mark.parametrize(
+    "attributes", [{"rank": math.nan}, {"rank": [math.inf]}, {"name": "\ud800"}, {"\ud800": 1}]
+)
+def test_attributes_that_cannot_be_written_are_refused(attributes: dict[str, Any]) -> None:
+    """They travel with every request: in a workflow, its task would fail for ever."""
+    with pytest.raises(ValidationError, match="The attributes are not JSON"):
+        Actor(id="ada", attributes=attributes)

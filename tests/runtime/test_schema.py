@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from temperance.runtime.canonical import hash_bytes
 from temperance.runtime.schema import MOST_PROBLEMS, Schema, problems_of
@@ -334,6 +335,11 @@ class Stranger(BaseModel):
     secret: str = "s"
 
 
+class Holding(TypedDict):
+    point: Point
+    nodes: list[Node]
+
+
 class Sized(BaseModel, Generic[T]):
     items: list[T] = []
 
@@ -347,6 +353,7 @@ class Sized(BaseModel, Generic[T]):
         (dict[str, Measured], {"k": Stranger()}),
         (Point, Stranger()),
         (Sized[int], Stranger()),
+        (Holding, {"point": Point(1), "nodes": [Stranger()]}),
     ],
 )
 def test_a_value_of_another_class_is_refused_though_all_fields_have_defaults(
@@ -370,6 +377,8 @@ class Derived(Measured):
         (list[Any], [Stranger()]),
         (Measured | Any, Stranger()),
         (Node, Node(value=1)),
+        (Holding, {"point": Point(1), "nodes": [Node(value=1)]}),
+        (list[Holding], [{"point": Point(1), "nodes": [Node(value=1)]}]),
     ],
 )
 def test_a_value_of_a_class_that_the_type_allows_is_written(type_: Any, value: object) -> None:

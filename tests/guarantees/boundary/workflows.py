@@ -2,7 +2,8 @@
 
 import ast
 import asyncio
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from pydantic import BaseModel
 from temporalio import workflow
@@ -12,7 +13,7 @@ from temperance.runtime.names import Surface
 from temperance.workflows import Invoker
 from tests.guarantees.boundary.answers import Answer, answer_of
 from tests.guarantees.boundary.new_build import send_tracked
-from tests.guarantees.boundary.parcels import Order
+from tests.guarantees.boundary.parcels import Order, Parcel
 
 ADA = Actor(id="ada")
 
@@ -57,6 +58,48 @@ class AskingAtOnce:
         return await asyncio.gather(*(question.ask() for question in questions))
 
 
+def endless() -> object:
+    """A list that contains itself."""
+    rope: list[object] = []
+    rope.append(rope)
+    return rope
+
+
+def deep() -> object:
+    """Lists in lists, deeper than any call stack."""
+    nested: object = 1
+    for _ in range(100_000):
+        nested = [nested]
+    return nested
+
+
+UNWRITABLE: Final[dict[str, Callable[[], object]]] = {
+    "object": object,
+    "endless": endless,
+    "deep": deep,
+    "no number": lambda: {"author": "ada", "pages": float("nan")},
+    "infinite": lambda: {"author": "ada", "pages": 1, "tags": [float("inf")]},
+    "no text": lambda: {"author": "\ud800", "pages": 1},
+    "no key": lambda: {("author",): "ada", 1: object()},
+    "no bytes": lambda: {"author": b"\xff", "pages": 1},
+    "model": lambda: Parcel(weight=float("-inf")),
+}
+"""What has no JSON form."""
+
+
+@workflow.defn
+class AskingUnwritably:
+    """Asks with each value that cannot be written."""
+
+    @workflow.run
+    async def run(self, capability: str) -> dict[str, Answer]:
+        invoker = Invoker(actor=ADA, surface="agent")
+        return {
+            name: answer_of(await invoker.invoke(capability, make()))
+            for name, make in UNWRITABLE.items()
+        }
+
+
 @workflow.defn
 class AskingOddly:
     """Asks for what is no id, given as Python writes it: JSON has no such text."""
@@ -97,3 +140,14 @@ class Unwrapping:
             question.capability, question.text
         )
         return envelope.unwrap()
+
+
+@workflow.defn
+class AskingElsewhere:
+    """Asks the workers of another queue, and then its own."""
+
+    @workflow.run
+    async def run(self, queue: str, question: Question) -> list[Answer]:
+        there = Invoker(actor=ADA, surface="agent", task_queue=queue)
+        answer = answer_of(await there.invoke(question.capability, question.text))
+        return [answer, await question.ask()]

@@ -1,6 +1,6 @@
 """Asks for executions and reads what the server recorded of them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
@@ -11,12 +11,12 @@ from temporalio.worker import Worker
 
 from temperance import ExecutionResult
 from tests.guarantees.retries.ledger import Ledger
-from tests.guarantees.retries.orders import Act, Order, Receipt
+from tests.guarantees.retries.orders import Act, Order
 from tests.guarantees.retries.workflows import Errand, Errands, ForeignCode, Plan
 from tests.support.history import history_events
 from tests.support.waiting import wait_until
 
-Envelopes = list[ExecutionResult[Receipt]]
+Envelopes = list[ExecutionResult[object]]
 Handle = WorkflowHandle[Errands, Envelopes]
 
 
@@ -26,7 +26,7 @@ def errand(capability: str, case: str, *acts: Act) -> Errand:
 
 
 @asynccontextmanager
-async def worker(client: Client, queue: str) -> AsyncIterator[Worker]:
+async def worker(client: Client, queue: str) -> AsyncGenerator[Worker]:
     """A worker in this process, which makes no allowance for what still runs when it stops."""
     async with Worker(
         client,

@@ -3,9 +3,9 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 
 from temporalio import activity
@@ -50,7 +50,7 @@ async def act(order: Order, ctx: Context[Ledger]) -> Receipt:
         case "hang":
             await asyncio.Event().wait()
         case "wait":
-            while not ctx.app.gate_is_open(order.case):
+            while not ctx.app.gate_is_open(order.case):  # noqa: ASYNC110 - another process opens it
                 await asyncio.sleep(0.01)
         case "die":
             _signal_own_process(signal.SIGKILL)
@@ -69,66 +69,32 @@ def _signal_own_process(signal_number: signal.Signals) -> None:
 
 
 async def note_entry(order: Order, ctx: Context[Ledger]) -> None:
-    """Write into the ledger that the handler was entered, and what the server says of the attempt."""
-    entry = Entry(order.case, ctx.attempt, ctx.execution_id, ctx.idempotency_key, os.getpid())
-    if activity.in_activity():
-        info = activity.info()
-        ended = await _previous_end(info) if info.attempt > 1 else None
-        entry = Entry(
-            *(entry.case, entry.attempt, entry.execution_id, entry.key, entry.pid),
-            activity_id=info.activity_id,
-            scheduled=info.current_attempt_scheduled_time,
-            started=info.started_time,
-            waited=ended and info.current_attempt_scheduled_time - ended,
-        )
+    """Write into the ledger that the handler was entered."""
+    waited = await _waited() if activity.in_activity() and ctx.attempt > 1 else None
+    entry = Entry(
+        order.case, ctx.attempt, ctx.execution_id, ctx.idempotency_key, os.getpid(), waited
+    )
     ctx.app.note_entry(entry)
 
 
-async def _previous_end(info: activity.Info) -> datetime | None:
-    """When, by the server's record, the attempt before ended."""
+async def _waited() -> timedelta | None:
+    """The delay before this attempt, by what the server recorded."""
+    info = activity.info()
     handle = activity.client().get_workflow_handle(str(info.workflow_id))
     for pending in (await handle.describe()).raw_description.pending_activities:
         if pending.activity_id == info.activity_id:
-            return pending.last_attempt_complete_time.ToDatetime(info.started_time.tzinfo)
+            ended = pending.last_attempt_complete_time.ToDatetime(UTC)
+            return info.current_attempt_scheduled_time - ended
     return None
 
 
-@capability(
-    "desk.write",
-    description="An effect that nothing deduplicates.",
-    expose={"workflow"},
-    side_effect="write",
-    risk="high",
-    timeout=SHORT,
-)
-async def write(input: Order, ctx: Context[Ledger]) -> Receipt:
+async def take_effect(input: Order, ctx: Context[Ledger]) -> Receipt:
     await note_entry(input, ctx)
     ctx.app.take_effect(input.case, ctx.idempotency_key)
     return await act(input, ctx)
 
 
-@capability(
-    "desk.patient_write",
-    description="The same, with time enough for a server to be started again.",
-    expose={"workflow"},
-    side_effect="write",
-    risk="high",
-)
-async def patient_write(input: Order, ctx: Context[Ledger]) -> Receipt:
-    return await write.handler(input, ctx)  # type: ignore[no-any-return, misc] # the handler above
-
-
-@capability(
-    "desk.charge",
-    description="An effect at a gateway that takes each key once.",
-    expose={"workflow"},
-    side_effect="write",
-    risk="high",
-    idempotent=True,
-    retry=Retry(max_retries=2, backoff=SOON),
-    timeout=SHORT,
-)
-async def charge(input: Order, ctx: Context[Ledger]) -> Receipt:
+async def charge_once(input: Order, ctx: Context[Ledger]) -> Receipt:
     await note_entry(input, ctx)
     ctx.app.charge(input.case, ctx.idempotency_key)
     return await act(input, ctx)
@@ -138,6 +104,34 @@ async def look_up(input: Order, ctx: Context[Ledger]) -> Receipt:
     await note_entry(input, ctx)
     return await act(input, ctx)
 
+
+write = capability(
+    "desk.write",
+    description="An effect that nothing deduplicates.",
+    expose={"workflow"},
+    side_effect="write",
+    risk="high",
+    timeout=SHORT,
+)(take_effect)
+
+patient_write = capability(
+    "desk.patient_write",
+    description="The same, with time enough for a server to be started again.",
+    expose={"workflow"},
+    side_effect="write",
+    risk="high",
+)(take_effect)
+
+charge = capability(
+    "desk.charge",
+    description="An effect at a gateway that takes each key once.",
+    expose={"workflow"},
+    side_effect="write",
+    risk="high",
+    idempotent=True,
+    retry=Retry(max_retries=2, backoff=SOON),
+    timeout=SHORT,
+)(charge_once)
 
 read = capability(
     "desk.read",
@@ -191,9 +185,7 @@ def app_in(folder: Path) -> App:
     ledger = Ledger(folder)
 
     @asynccontextmanager
-    async def with_ledger(_: Request[object, object]) -> AsyncIterator[Ledger]:
+    async def with_ledger(_: Request[object, object]) -> AsyncGenerator[Ledger]:
         yield ledger
 
-    return App(
-        Governance(CAPABILITIES), context=with_ledger, sinks=[JsonlSink(ledger.audit_path)]
-    )
+    return App(Governance(CAPABILITIES), context=with_ledger, sinks=[JsonlSink(ledger.audit_path)])

@@ -1,10 +1,10 @@
 """What really happened, in a SQLite file of the test's own: it outlives workers and servers."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from temperance import Event
@@ -12,7 +12,7 @@ from temperance import Event
 _TABLES = """
 CREATE TABLE IF NOT EXISTS entries (
     case_id TEXT NOT NULL, attempt INTEGER NOT NULL, execution_id TEXT NOT NULL, key TEXT NOT NULL,
-    activity_id TEXT, scheduled TEXT, started TEXT, waited REAL, pid INTEGER NOT NULL);
+    pid INTEGER NOT NULL, waited REAL);
 CREATE TABLE IF NOT EXISTS returns (case_id TEXT NOT NULL, attempt INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS effects (case_id TEXT NOT NULL, key TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, case_id TEXT NOT NULL);
@@ -23,8 +23,8 @@ CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, case_id TEXT NOT NULL)
 class Entry:
     """A handler was entered.
 
-    `scheduled` and `started` are the server's own record of the attempt; `waited` is the delay that
-    the server put between the end of the attempt before and this one. Absent in process.
+    `waited` is the delay between the end of the attempt before and the time for which the server
+    scheduled this one, by the server's own record.
     """
 
     case: str
@@ -32,9 +32,6 @@ class Entry:
     execution_id: str
     key: str
     pid: int
-    activity_id: str | None = None
-    scheduled: datetime | None = None
-    started: datetime | None = None
     waited: timedelta | None = None
 
 
@@ -53,19 +50,10 @@ class Ledger:
 
     def note_entry(self, entry: Entry) -> None:
         """Write that a handler was entered, before it does anything."""
-        row = (
-            entry.case,
-            entry.attempt,
-            entry.execution_id,
-            entry.key,
-            entry.activity_id,
-            entry.scheduled and entry.scheduled.isoformat(),
-            entry.started and entry.started.isoformat(),
-            entry.waited and entry.waited.total_seconds(),
-            entry.pid,
-        )
+        waited = None if entry.waited is None else entry.waited.total_seconds()
+        row = (entry.case, entry.attempt, entry.execution_id, entry.key, entry.pid, waited)
         with self._open() as connection:
-            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def note_return(self, case: str, attempt: int) -> None:
         """Write that a handler is about to give its output."""
@@ -86,18 +74,13 @@ class Ledger:
         """The handler entries of a case, in their order."""
         with self._open() as connection:
             rows = connection.execute(
-                "SELECT case_id, attempt, execution_id, key, pid, activity_id, scheduled, started, "
-                "waited FROM entries WHERE case_id = ? ORDER BY rowid",
+                "SELECT attempt, execution_id, key, pid, waited FROM entries WHERE case_id = ? "
+                "ORDER BY rowid",
                 (case,),
             ).fetchall()
         return [
-            Entry(
-                *row[:6],
-                scheduled=row[6] and datetime.fromisoformat(row[6]),
-                started=row[7] and datetime.fromisoformat(row[7]),
-                waited=None if row[8] is None else timedelta(seconds=row[8]),
-            )
-            for row in rows
+            Entry(case, attempt, execution_id, key, pid, waited and timedelta(seconds=waited))
+            for attempt, execution_id, key, pid, waited in rows
         ]
 
     def returns(self, case: str) -> list[int]:
@@ -142,7 +125,7 @@ class Ledger:
         return (self.folder / f"{case}.open").exists()
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> Generator[sqlite3.Connection]:
         connection = sqlite3.connect(self.folder / "ledger.db", timeout=20, isolation_level=None)
         try:
             yield connection

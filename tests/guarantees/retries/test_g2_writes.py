@@ -1,7 +1,6 @@
 """A write that does not declare itself idempotent is tried once, whatever happens to it (G2)."""
 
 import signal
-from datetime import timedelta
 
 import pytest
 from temporalio.client import Client
@@ -27,12 +26,13 @@ MAY = {MAY_DIE: "yes"}
 
 
 @pytest.mark.parametrize(
-    ("act", "code"), [("raise", "EXECUTION_FAILED"), ("hang", "TIMEOUT"), ("refuse", "EXECUTION_FAILED")]
+    ("act", "code"),
+    [("raise", "EXECUTION_FAILED"), ("hang", "TIMEOUT"), ("refuse", "EXECUTION_FAILED")],
 )
 async def test_g2_a_write_that_fails_after_its_effect_is_not_tried_again(
     desk: Client, task_queue: str, ledger: Ledger, act: Act, code: ErrorCode
 ) -> None:
-    """One effect, one attempt by the recorded policy, and an envelope that does not hide the effect.
+    """One effect, one attempt by the recorded policy, an envelope that does not hide the effect.
 
     After another worker has replayed the workflow from its history there is still one.
     """
@@ -96,7 +96,7 @@ async def test_g2_a_write_that_its_worker_gives_up_at_shutdown_is_not_tried_by_a
 async def test_g2_the_effects_of_failed_writes_are_still_one_each_after_worker_and_server_restarted(
     server_on_file: ServerOnFile, task_queue: str, ledger: Ledger, worker_process: StartWorker
 ) -> None:
-    """Exception, timeout and SIGKILL, then the server killed and started on its file, and a new worker."""
+    """Exception, timeout, SIGKILL; then the server is killed and restarted, and a worker new."""
     server = await server_on_file()
     arguments = (server.target_host, task_queue, str(ledger.folder))
     client = await server.connect(plugins=[TemperancePlugin(app_in(ledger.folder))])
@@ -125,7 +125,7 @@ async def test_g2_the_effects_of_failed_writes_are_still_one_each_after_worker_a
 async def test_g2_a_write_in_flight_while_the_server_is_killed_and_started_again_runs_once(
     server_on_file: ServerOnFile, task_queue: str, ledger: Ledger
 ) -> None:
-    """The server finds the attempt in its file and hands it out to nobody else; its result counts."""
+    """The server finds the attempt in its file and hands it out to nobody else."""
     server = await server_on_file()
     client = await server.connect(plugins=[TemperancePlugin(app_in(ledger.folder))])
     async with worker(client, task_queue):

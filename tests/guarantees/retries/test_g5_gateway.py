@@ -1,4 +1,4 @@
-"""An idempotent write is tried again under one key, so that a gateway which keeps keys acts once (G5)."""
+"""An idempotent write is tried again under one key: a gateway that keeps keys acts once (G5)."""
 
 import signal
 

@@ -1,5 +1,7 @@
 """A worker that was suspended past its timeout and continued has no say any more (G1, G7)."""
 
+from datetime import UTC, timedelta
+
 from temporalio.client import Client
 
 from temperance import Completed, Failed
@@ -9,8 +11,11 @@ from tests.conftest import StartWorker
 from tests.guarantees.retries.asking import errand, start, until_done, until_entered, worker
 from tests.guarantees.retries.capabilities import MAY_DIE
 from tests.guarantees.retries.ledger import Ledger
+from tests.guarantees.retries.orders import Order
+from tests.guarantees.retries.workflows import Foreign, ForeignCode
 from tests.support.history import event_names, history_events
 from tests.support.processes import WorkerProcess
+from tests.support.waiting import wait_until
 
 MODULE = "tests.guarantees.retries.worker"
 MAY = {MAY_DIE: "yes"}
@@ -79,7 +84,7 @@ async def test_g7_an_idempotent_write_is_completed_by_another_worker_and_not_by_
 
     assert isinstance(envelope, Completed)
     assert (envelope.attempts, envelope.errors) == (2, ("TIMEOUT",))
-    assert envelope.output.attempt == 2
+    assert envelope.output == {"case": "c", "attempt": 2}
     first, second = ledger.entries("c")
     assert ledger.returns("c") == [2, 1], "the zombie did not go on"
     assert (first.pid, first.key) == (zombie.pid, second.key)
@@ -111,3 +116,98 @@ async def test_g7_a_zombie_of_the_last_attempt_does_not_end_the_execution_a_seco
     assert envelope.errors == ("EXECUTION_FAILED", "EXECUTION_FAILED")
     assert ledger.returns("c") == [3], "the zombie did not go on"
     assert terminal_events(ledger, envelope.execution_id) == ["capability.failed"]
+
+
+async def test_g7_a_write_that_reaches_its_worker_after_the_server_closed_it_is_not_begun(
+    desk: Client,
+    embedded: EmbeddedServer,
+    task_queue: str,
+    ledger: Ledger,
+    worker_process: StartWorker,
+) -> None:
+    """A worker is suspended while it waits for work, and gets some that it does not know of.
+
+    When it is continued the workflow has long been told that the write timed out: an effect now
+    would be a surprise to everybody.
+    """
+    there = f"{task_queue}-there"
+    arguments = (embedded.target_host, there, str(ledger.folder), "activities")
+    zombie = await worker_process(MODULE, *arguments, env=MAY)
+    zombie.suspend()
+    async with worker(desk, task_queue):
+        order = errand("desk.write", "w", "return")
+        handle = await start(desk, task_queue, order, activity_queue=there)
+        (envelope,) = await handle.result()
+        await continue_to_its_end(zombie)
+
+    assert isinstance(envelope, Failed)
+    assert (envelope.code, envelope.effect) == ("TIMEOUT", "possible")
+    assert ledger.effects("w") == len(ledger.entries("w")) == 0
+    assert terminal_events(ledger, envelope.execution_id) == ["capability.failed"]
+
+
+async def test_g7_a_handler_that_ends_in_time_after_its_heartbeats_were_missed_records_no_end(
+    desk: Client,
+    embedded: EmbeddedServer,
+    task_queue: str,
+    ledger: Ledger,
+    worker_process: StartWorker,
+) -> None:
+    """Its own deadline is far, but the server gave it up: what became of it is others' to say."""
+    there = f"{task_queue}-there"
+    arguments = (embedded.target_host, there, str(ledger.folder), "activities")
+    zombie = await worker_process(MODULE, *arguments, env=MAY)
+    foreign = Foreign(
+        capability="desk.patient_write",
+        order=Order(case="w", acts=("stop",)),
+        start_to_close=timedelta(seconds=60),
+        heartbeat=timedelta(seconds=1),
+        queue=there,
+    )
+    async with worker(desk, task_queue):
+        handle = await desk.start_workflow(
+            ForeignCode.run, foreign, id=task_queue, task_queue=task_queue
+        )
+        await until_entered(ledger, "w")
+        async with worker(desk, there):
+            end = await handle.result()
+        await continue_to_its_end(zombie)
+
+    assert (end.type, end.details["errors"]) == ("RETRY_FORBIDDEN", ["TIMEOUT"])
+    (entry,) = ledger.entries("w")
+    assert ledger.returns("w") == [1], "the zombie did not go on"
+    assert terminal_events(ledger, entry.execution_id) == ["capability.failed"]
+
+
+async def test_g7_an_attempt_beats_as_often_as_whoever_scheduled_it_wants(
+    desk: Client, task_queue: str, ledger: Ledger
+) -> None:
+    """Foreign code asks for a heartbeat each second; a longer handler is not given up."""
+    heartbeat = timedelta(seconds=1)
+    foreign = Foreign(
+        capability="desk.patient_write",
+        order=Order(case="w", acts=("wait",)),
+        start_to_close=timedelta(seconds=60),
+        heartbeat=heartbeat,
+    )
+    async with worker(desk, task_queue):
+        handle = await desk.start_workflow(
+            ForeignCode.run, foreign, id=task_queue, task_queue=task_queue
+        )
+
+        async def has_outlasted_it() -> bool:
+            described = (await handle.describe()).raw_description
+            return any(
+                pending.last_heartbeat_time.ToDatetime(UTC)
+                - pending.last_started_time.ToDatetime(UTC)
+                > heartbeat * 1.5
+                or pending.attempt > 1
+                for pending in described.pending_activities
+            )
+
+        await wait_until(has_outlasted_it)
+        ledger.open_gate("w")
+        end = await handle.result()
+
+    assert end.type is None, "it failed"
+    assert [entry.attempt for entry in ledger.entries("w")] == [1]

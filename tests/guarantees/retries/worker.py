@@ -1,7 +1,7 @@
 """A worker of these capabilities, to be killed and suspended: `HOST QUEUE FOLDER [activities]`.
 
-It takes one activity at a time, and asks for the next one only when it is free: so nothing is handed
-to it while it is suspended in a handler. With `activities` it runs no workflows.
+It takes one activity at a time, and asks for the next one only when it is free: so nothing is
+handed to it while it is suspended in a handler. With `activities` it runs no workflows.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ async def main(host: str, queue: str, folder: str, kind: str = "all") -> None:
         task_queue=queue,
         workflows=[] if kind == "activities" else [Errands, ForeignCode],
         max_concurrent_activities=1,
-        # A workflow that a killed worker keeps for itself is handed to another only after ten seconds.
+        # What a killed worker keeps in its cache is handed to another only after ten seconds.
         max_cached_workflows=0,
         graceful_shutdown_timeout=timedelta(milliseconds=100),
     ):
@@ -39,6 +39,6 @@ async def main(host: str, queue: str, folder: str, kind: str = "all") -> None:
 
 if __name__ == "__main__":
     asyncio.run(main(*sys.argv[1:]))
-    # Not through the interpreter's own end: one of the SDK's threads may still ask for it then, and now and
-    # then the process would abort.
+    # Not by way of the interpreter's own end: a thread of the SDK may still want the interpreter
+    # then, and once in ten times the process would abort.
     os._exit(0)

@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 from temperance import Actor, ExecutionResult
 from temperance.workflows import Invoker
-from tests.guarantees.retries.orders import Order, Receipt
+from tests.guarantees.retries.orders import Order
 
 
 class Errand(BaseModel):
@@ -42,14 +42,14 @@ class Errands:
         self._finished = False
 
     @workflow.run
-    async def run(self, plan: Plan) -> list[ExecutionResult[Receipt]]:
+    async def run(self, plan: Plan) -> list[ExecutionResult[object]]:
         invoker = Invoker(actor=Actor(id="ada"), task_queue=plan.queue)
         self._envelopes = await asyncio.gather(
             *(invoker.invoke(errand.capability, errand.order) for errand in plan.errands)
         )
         if plan.hold:
             await workflow.wait_condition(lambda: self._finished)
-        return list(self._envelopes)  # type: ignore[arg-type] # by id, outputs are JSON-like
+        return list(self._envelopes)
 
     @workflow.query
     def done(self) -> bool:
@@ -68,6 +68,7 @@ class Foreign(BaseModel):
     capability: str
     order: Order
     start_to_close: timedelta = timedelta(seconds=10)
+    heartbeat: timedelta | None = None
     queue: str | None = None
     retry: bool = False
     """Whether it names its own, unlimited policy; without, Temporal's default, also unlimited."""
@@ -94,6 +95,7 @@ class ForeignCode:
                 foreign.capability,
                 foreign.order.model_dump(mode="json"),
                 start_to_close_timeout=foreign.start_to_close,
+                heartbeat_timeout=foreign.heartbeat,
                 task_queue=foreign.queue,
                 retry_policy=(
                     RetryPolicy(initial_interval=timedelta(milliseconds=10), maximum_attempts=0)

@@ -40,14 +40,18 @@ async def worker(
     client: Client,
     queue: str,
     *workflows: type,
-    grace: timedelta = timedelta(milliseconds=1),
+    cached: int = 1000,
 ) -> AsyncGenerator[Worker]:
-    """A worker in this process, which makes no allowance for what still runs when it stops."""
+    """A worker in this process, which makes no allowance for what still runs when it stops.
+
+    With `cached=0` it forgets a workflow after each of its tasks, and replays it for the next.
+    """
     async with Worker(
         client,
         task_queue=queue,
         workflows=list(workflows) or [Script, Stubborn, Foreign],
-        graceful_shutdown_timeout=grace,
+        max_cached_workflows=cached,
+        graceful_shutdown_timeout=timedelta(milliseconds=1),
     ) as running:
         yield running
 

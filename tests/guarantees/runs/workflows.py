@@ -124,6 +124,27 @@ class Stubborn:
 
 
 @workflow.defn
+class LocalForeign:
+    """Runs a capability's activity as a local one, where it could run again as a first attempt."""
+
+    @workflow.run
+    async def run(self, plan: Plan) -> list[object]:
+        outputs: list[object] = []
+        for ask in plan.asks:
+            try:
+                output: object = await workflow.execute_local_activity(
+                    ask.capability,
+                    ask.job.model_dump(mode="json"),
+                    start_to_close_timeout=timedelta(seconds=5),
+                    retry_policy=RetryPolicy(maximum_attempts=1),
+                )
+            except ApplicationError as error:  # of a local activity it comes as it is
+                output = error.type
+            outputs.append(output)
+        return outputs
+
+
+@workflow.defn
 class Foreign:
     """Schedules activities by hand, as code does that knows nothing of the library."""
 

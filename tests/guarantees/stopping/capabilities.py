@@ -2,19 +2,34 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel
+from temporalio import activity
 
-from temperance import App, Context, Governance, Retry, capability
-from temperance.runtime.app import no_context
+from temperance import App, Context, Governance, Request, Retry, allow, capability
+from temperance.runtime.decision import Decision
+from temperance.runtime.middleware import Proceed
 from temperance.runtime.sink import Sink
 from tests.guarantees.stopping.scenes import SCENES, Scene
 
 How = Literal[
-    "return", "fail", "wait", "gate", "gate then fail", "swallow", "raise", "take back", "poll"
+    "return",
+    "fail",
+    "wait",
+    "gate",
+    "gate then fail",
+    "swallow",
+    "raise",
+    "take back",
+    "poll",
+    "block",
+    "until shutdown",
+    "hang in opening",
+    "hang in closing",
+    "hang before",
+    "hang after",
 ]
 
 SHORT = timedelta(milliseconds=300)
@@ -32,17 +47,56 @@ class Mark(BaseModel):
     name: str = ""
 
 
+class Doorway:
+    """The application's context: it may hang where it is opened and where it is closed."""
+
+    def __init__(self, request: Request[Any, Any]) -> None:
+        self.case: Case = request.input
+
+    async def __aenter__(self) -> None:
+        if self.case.how[0] == "hang in opening":
+            await asyncio.Event().wait()
+
+    async def __aexit__(self, *_: object) -> None:
+        if self.case.how[0] == "hang in closing":
+            await asyncio.Event().wait()
+
+
+async def hesitate(ctx: Context[None], proceed: Proceed) -> object:
+    """Middleware that may hang before the handler and after it."""
+    case = cast(Case, ctx.request.input)
+    if case.how[0] == "hang before":
+        await asyncio.Event().wait()
+    output = await proceed()
+    if case.how[0] == "hang after":
+        await asyncio.Event().wait()
+    return output
+
+
+async def consider(request: Request[Any, Any]) -> Decision:
+    """A policy that takes longer than the handler may, and less than policies may."""
+    scene = SCENES[request.input.name]
+    scene.notes.append("considered")
+    await scene.gate.wait()
+    return allow()
+
+
 async def act(case: Case, ctx: Context[None]) -> Mark:
     scene = SCENES[case.name]
     scene.enter()
     how = case.how[min(ctx.attempt, len(case.how)) - 1]
     if how == "fail":
         raise ConnectionError
+    if how == "block":
+        time.sleep(SHORT.total_seconds() + 0.05)  # noqa: ASYNC251 - the fault that is tested
     if how in {"gate", "gate then fail"}:
         await scene.gate.wait()
         if how == "gate then fail":
             raise ConnectionError
-    elif how != "return":
+    elif how == "until shutdown":
+        await activity.wait_for_worker_shutdown()
+        scene.notes.append("shutdown")
+    elif how in {"wait", "swallow", "raise", "take back"}:
         await _stopped(scene, how)
     scene.notes.append("returned")
     return Mark(name=case.name)
@@ -63,8 +117,8 @@ async def _stopped(scene: Scene, how: How) -> None:
 
 def act_in_thread(case: Case, ctx: Context[None]) -> Mark:
     scene = SCENES[case.name]
-    loop_says = scene.enter
-    loop_says()
+    scene.token = activity.info().task_token
+    scene.enter_from_thread()
     how = case.how[min(ctx.attempt, len(case.how)) - 1]
     if how == "fail":
         raise ConnectionError
@@ -176,7 +230,34 @@ async def impatient_write(case: Case, ctx: Context[None]) -> Mark:
     return await act(case, ctx)
 
 
+@capability(
+    "stop.considered_write",
+    description="Write within a moment, after due consideration.",
+    expose={"agent"},
+    side_effect="write",
+    risk="low",
+    timeout=SHORT,
+    policies=[consider],
+)
+async def considered_write(case: Case, ctx: Context[None]) -> Mark:
+    return await act(case, ctx)
+
+
+@capability(
+    "stop.long_write",
+    description="Write for long enough that a heartbeat tells of it.",
+    expose={"agent", "workflow"},
+    side_effect="write",
+    risk="low",
+    timeout=timedelta(seconds=3),
+)
+async def long_write(case: Case, ctx: Context[None]) -> Mark:
+    return await act(case, ctx)
+
+
 ALL = (
+    long_write,
+    considered_write,
     write,
     read,
     patient_read,
@@ -189,7 +270,17 @@ ALL = (
 )
 
 
-def app_with(*sinks: Sink, sink_timeout: timedelta = timedelta(seconds=1)) -> App:
+def app_with(
+    *sinks: Sink,
+    sink_timeout: timedelta = timedelta(seconds=1),
+    policy_timeout: timedelta = timedelta(seconds=5),
+    strict_audit: bool = False,
+) -> App:
     """The application, with these sinks."""
-    kept: Sequence[Sink] = sinks
-    return App(Governance(ALL), context=no_context, sinks=kept, sink_timeout=sink_timeout)
+    return App(
+        Governance(ALL, middleware=[hesitate], policy_timeout=policy_timeout),
+        context=Doorway,
+        sinks=sinks,
+        sink_timeout=sink_timeout,
+        strict_audit=strict_audit,
+    )

@@ -14,7 +14,8 @@ from temperance.runtime.envelope import Cancelled as CancelledEnvelope
 from temperance.runtime.envelope import Failed
 from temperance.runtime.sink import Sink
 from tests.guarantees.stopping.capabilities import Case, How, Mark, app_with
-from tests.guarantees.stopping.workflows import Cancelled, Envelopes, Plan
+from tests.guarantees.stopping.scenes import SCENES
+from tests.guarantees.stopping.workflows import Cancelled, Envelopes, Foreign, Plan
 from tests.support.history import event_names, history_events
 from tests.support.waiting import wait_until
 
@@ -36,9 +37,17 @@ class Stand:
         queue: str,
         *sinks: Sink,
         sink_timeout: timedelta = timedelta(seconds=1),
+        policy_timeout: timedelta = timedelta(seconds=5),
+        strict_audit: bool = False,
     ) -> "Stand":
         sink = MemorySink()
-        app = app_with(sink, *sinks, sink_timeout=sink_timeout)
+        app = app_with(
+            sink,
+            *sinks,
+            sink_timeout=sink_timeout,
+            policy_timeout=policy_timeout,
+            strict_audit=strict_audit,
+        )
         client = await server.connect(plugins=[TemperancePlugin(app)])
         return cls(client, queue, sink)
 
@@ -55,7 +64,7 @@ class Stand:
         async with Worker(
             self.client,
             task_queue=queue or self.queue,
-            workflows=[] if activities_only else [Cancelled],
+            workflows=[] if activities_only else [Cancelled, Foreign],
             graceful_shutdown_timeout=grace,
             interceptors=interceptors,
         ) as running:
@@ -80,7 +89,9 @@ class Stand:
 
     def case(self, name: str, *how: How) -> Case:
         """A case of this test alone."""
-        return Case(name=f"{self.queue}-{name}", how=how or ("return",))
+        case = Case(name=f"{self.queue}-{name}", how=how or ("return",))
+        assert SCENES[case.name].entries == 0  # made here, in the test's own loop
+        return case
 
     def trail(self, envelope: ExecutionResult[Mark]) -> list[str]:
         """The types of the events of an execution."""

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import cast
 
 from pydantic import BaseModel
 from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
 
 from temperance import Actor, ExecutionResult
 from temperance.workflows import Invoker
@@ -67,11 +69,12 @@ class Cancelled:
         return self.noted
 
     @workflow.signal
-    def cancel_task(self, times: int) -> None:
-        """Cancels the asking task, so many times in a row."""
+    async def cancel_task(self, times: int) -> None:
+        """Cancels the asking task, so many times, with a turn of the loop between two."""
         for _ in range(times):
             for task in self.asking:
                 task.cancel()
+            await asyncio.sleep(0)
 
     async def ask(self, plan: Plan, case: Case) -> ExecutionResult[Mark]:
         invoker = Invoker(actor=Actor(id="ada"), surface="agent", task_queue=plan.queue)
@@ -144,6 +147,27 @@ class Cancelled:
         task.cancel()
         await workflow.wait([task])
         self.noted.append(f"task {_end(task)}")
+
+
+@workflow.defn
+class Foreign:
+    """Schedules a capability's activity by hand, with Temporal's own policy: without limit."""
+
+    @workflow.run
+    async def run(self, plan: Plan) -> str:
+        try:
+            await workflow.execute_activity(
+                plan.capability,
+                plan.cases[0],
+                task_queue=plan.queue,
+                start_to_close_timeout=timedelta(seconds=2),
+            )
+        except ActivityError as error:
+            cause = error.cause
+            if isinstance(cause, ApplicationError):
+                return f"{cause.type} {cause.details[0]}"
+            return type(cause).__name__
+        return "completed"
 
 
 def _end(task: "asyncio.Task[ExecutionResult[Mark]] | asyncio.Task[object]") -> str:
