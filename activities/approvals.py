@@ -15,6 +15,7 @@ from ..runtime.approval import ApprovalRecord
 from ..runtime.approval_note import ApprovalNote
 from ..runtime.call import Call
 from ..runtime.error import ErrorCode
+from ..runtime.event import TERMINAL
 from ..runtime.names import (
     APPROVAL_MEMO,
     APPROVAL_WORKFLOW,
@@ -38,7 +39,7 @@ _CODES: Final[Mapping[EventType, ErrorCode]] = {
 
 
 def record_approval_activity(app: App) -> RecordApproval:
-    """Makes the local activity that records what became of an approval.
+    """Makes the activity that records what became of an approval.
 
     Args:
         app: Whose sinks.
@@ -56,6 +57,7 @@ def record_approval_activity(app: App) -> RecordApproval:
             execution_id=note.execution_id or record.execution_id,
             repeat_of=note.repeat_of,
             correlation_id=note.correlation_id,
+            rerun=note.rerun,
             workflow=WorkflowRef(
                 info.workflow_id or "", info.workflow_run_id or "", info.activity_id
             ),
@@ -63,21 +65,26 @@ def record_approval_activity(app: App) -> RecordApproval:
         trail = Trail(app, call)
         trail.capability = app.governance.registry.get(record.capability)
         trail.input_hash = record.input_hash
-        facts: Facts = {"approval_id": record.id}
-        if note.effect is not None:
-            facts["effect"] = note.effect
-        if note.type in _CODES:
-            facts["error_code"] = _CODES[note.type]
-            facts["stage"] = "approval"
-        decision = record.decision
-        if decision is not None and note.type != "capability.approval_joined":
-            facts["approver_id"] = decision.by.id
-            facts["approver_kind"] = decision.by.kind
-            facts["source"] = decision.source
-            facts["comment"] = decision.comment
-        await trail.emit(note.type, **facts)
+        for type_ in note.types:
+            await trail.emit(type_, **_facts(note, type_))
 
     return record_approval
+
+
+def _facts(note: ApprovalNote, type_: EventType) -> Facts:
+    decision = note.record.decision
+    facts: Facts = {"approval_id": note.record.id}
+    if type_ in TERMINAL and note.effect is not None:
+        facts["effect"] = note.effect
+    if type_ in _CODES:
+        facts["error_code"] = _CODES[type_]
+        facts["stage"] = "approval"
+    if decision is not None and type_ != "capability.approval_joined":
+        facts["approver_id"] = decision.by.id
+        facts["approver_kind"] = decision.by.kind
+        facts["source"] = decision.source
+        facts["comment"] = decision.comment
+    return facts
 
 
 @activity.defn(name=ATTACH_ACTIVITY)

@@ -7,22 +7,24 @@ from .names import Effect, EventType
 
 
 class ApprovalNote(BaseModel):
-    """What the local activity that records approvals is given.
+    """What the activity that records approvals is given.
 
     Args:
         record: The approval, in the state that was reached.
-        type: The event to record.
+        types: The events to record, in their order.
         execution_id: Whose event; the record's own execution unless given.
         effect: What is known of the world, where the event closes the trail.
         correlation_id: The application's own id.
         repeat_of: First execution in the asking workflow that asked for the same.
+        rerun: Whether the approval was reset, so that it may have been decided before.
     """
 
     model_config = ConfigDict(frozen=True)
 
     record: ApprovalRecord
-    type: EventType
+    types: tuple[EventType, ...]
     execution_id: str | None = None
     effect: Effect | None = None
     correlation_id: str | None = None
     repeat_of: str | None = None
+    rerun: bool = False

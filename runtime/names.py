@@ -46,7 +46,7 @@ RECORD_ACTIVITY: Final = "temperance.record"
 """Local activity that records an outcome which only the workflow could see."""
 
 RECORD_APPROVAL_ACTIVITY: Final = "temperance.record_approval"
-"""Local activity that records what became of an approval."""
+"""Activity that records what became of an approval."""
 
 ATTACH_ACTIVITY: Final = "temperance.attach"
 """Activity that waits for the outcome of an approval that was started before (after a reset)."""

@@ -10,7 +10,7 @@ who decided and who asked are told the same.
 
 import asyncio
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -58,18 +58,10 @@ from .unseen import ATTEMPTS, TIMEOUT, record_unseen
 BEGIN_WITHIN: Final = timedelta(minutes=1)
 """How long after a decision its execution may begin although the approval expires meanwhile."""
 
-_ENDS: dict[ApprovalState, ErrorCode] = {
-    "rejected": "APPROVAL_REJECTED",
-    "expired": "APPROVAL_EXPIRED",
-    "cancelled": "APPROVAL_CANCELLED",
-}
-
-_EVENTS: dict[ApprovalState, EventType] = {
-    "approved": "capability.approved",
-    "rejected": "capability.rejected",
-    "expired": "capability.approval_expired",
-    "cancelled": "capability.approval_cancelled",
-    "consumed": "capability.approval_consumed",
+_ENDS: Final[Mapping[ApprovalState, tuple[EventType, ErrorCode]]] = {
+    "rejected": ("capability.rejected", "APPROVAL_REJECTED"),
+    "expired": ("capability.approval_expired", "APPROVAL_EXPIRED"),
+    "cancelled": ("capability.approval_cancelled", "APPROVAL_CANCELLED"),
 }
 
 
@@ -85,7 +77,6 @@ class ApprovalWorkflow:
     def __init__(self, request: ApprovalRequest) -> None:
         self._request = request
         self._record = request.record
-        self._recorded: list[ApprovalState] = []
 
     @workflow.run
     async def run(self, request: ApprovalRequest) -> ExecutionResult[object]:
@@ -95,16 +86,12 @@ class ApprovalWorkflow:
         await self._await_decision(cancellations)
         # For the listing, which asks no worker.
         workflow.upsert_memo(memo_of_end(self._record))
-        await self._tell(cancellations)
-        if self._record.state == "approved" and cancellations.arrived:
-            # Nothing has begun.
-            self._set("cancelled", None)
-            workflow.upsert_memo(memo_of_end(self._record))
-            await self._tell(cancellations)
-        decision = self._record.decision
-        if self._record.state in _ENDS or decision is None:
-            return self._ended(_ENDS.get(self._record.state, "APPROVAL_CANCELLED"))
-        return await self._execute(decision, cancellations)
+        state, decision = self._record.state, self._record.decision
+        if state == "approved" and decision is not None:
+            return await self._execute(decision, cancellations)
+        event, code = _ENDS.get(state, _ENDS["cancelled"])
+        await self._tell(event, cancellations=cancellations)
+        return self._ended(code)
 
     @workflow.query(name=RECORD_QUERY)
     def record(self) -> ApprovalRecord:
@@ -233,10 +220,13 @@ class ApprovalWorkflow:
         )
         if capability is None:
             # This worker's application does not have it any more.
+            await self._tell("capability.approved", cancellations=cancellations)
             unknown = Answer(self._ended("CAPABILITY_NOT_FOUND"), seen=False)
             return await record_unseen(ask, APPROVAL_STEP, unknown, cancellations, reason="unknown")
+        await self._tell(
+            "capability.approved", "capability.approval_consumed", cancellations=cancellations
+        )
         self._set("consumed", decision)
-        await self._tell(cancellations)
         execution = await execute(
             Asked(capability, record.execution_id, request.repeat_of, decode=False),
             request.input.encode(),
@@ -268,21 +258,27 @@ class ApprovalWorkflow:
 
     def _effect(self) -> Effect:
         """Of an end without an execution: only a run that was reset away can have had one."""
-        info = workflow.info()
-        return "none" if info.run_id == info.original_execution_run_id else "possible"
+        return "possible" if _was_reset() else "none"
 
-    async def _tell(self, cancellations: Cancellations) -> None:
-        """Has the audit told of the state that was reached, whatever is cancelled meanwhile."""
+    async def _tell(self, *types: EventType, cancellations: Cancellations) -> None:
+        """Has the audit told of what was reached, whatever is cancelled meanwhile.
+
+        By an activity of the server's, not by a local one: that would run before the server has
+        the decision. Seen: of many decisions at once, one whose workflow task was lost, so that
+        another won, had been recorded.
+        """
         record, request = self._record, self._request
-        handle = workflow.start_local_activity(
+        handle = workflow.start_activity(
             RECORD_APPROVAL_ACTIVITY,
             ApprovalNote(
                 record=record,
-                type=_EVENTS[record.state],
-                effect=self._effect() if record.state in _ENDS else None,
+                types=types,
+                effect=self._effect(),
                 correlation_id=request.correlation_id,
                 repeat_of=request.repeat_of,
+                rerun=_was_reset(),
             ),
+            activity_id=f"record-{record.state}",
             start_to_close_timeout=TIMEOUT,
             retry_policy=RetryPolicy(maximum_attempts=ATTEMPTS),
         )
@@ -291,6 +287,11 @@ class ApprovalWorkflow:
         if isinstance(failure, ActivityError):
             reason = type(failure.cause).__name__
             workflow.logger.warning("an approval was not recorded: %s", reason)
+
+
+def _was_reset() -> bool:
+    info = workflow.info()
+    return info.run_id != info.original_execution_run_id
 
 
 def _refuse(check: Callable[[], None]) -> None:

@@ -31,7 +31,7 @@ async def record_joined(
         RECORD_APPROVAL_ACTIVITY,
         ApprovalNote(
             record=pending.record,
-            type="capability.approval_joined",
+            types=("capability.approval_joined",),
             execution_id=envelope.execution_id,
             effect="none",
             correlation_id=ask.correlation_id,
