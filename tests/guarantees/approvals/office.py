@@ -1,0 +1,194 @@
+"""One application, its books and its people: asks, decides, and reads what the server has."""
+
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+from pydantic import JsonValue
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import Worker
+
+from temperance import (
+    Actor,
+    App,
+    ApprovalRequired,
+    CapabilityError,
+    MemorySink,
+    TemperanceClient,
+    TemperancePlugin,
+)
+from temperance.approvals import Approvals
+from temperance.embedded import EmbeddedServer
+from temperance.runtime.approval import ApprovalRecord, approval_id
+from temperance.runtime.event import TERMINAL
+from temperance.runtime.identity import workflow_execution_id
+from temperance.runtime.names import DECIDE_UPDATE
+from tests.guarantees.approvals.payments import Act, Answers, Ask, Payment, Plan
+from tests.guarantees.approvals.workflows import Asking
+from tests.guarantees.runs.books import Books
+from tests.support.history import event_names, history_events
+from tests.support.waiting import wait_until
+
+ADA = Actor(id="ada")
+"""Who asks."""
+
+BOB = Actor(id="bob")
+EVE = Actor(id="eve", kind="service")
+
+Handle = WorkflowHandle[Asking, Answers]
+
+
+def ask(
+    capability: str,
+    label: str,
+    act: Act = "return",
+    *,
+    step: str | None = None,
+    wait: bool = True,
+    cents: int = 100,
+    actor: str = "ada",
+    queue: str | None = None,
+) -> Ask:
+    """A request of `pay.<capability>`."""
+    payment = Payment(label=label, act=act, cents=cents)
+    name = f"pay.{capability}"
+    return Ask(capability=name, payment=payment, step=step, wait=wait, actor=actor, queue=queue)
+
+
+@dataclass(frozen=True)
+class Office:
+    """A client of an application, on a task queue of its own.
+
+    `events` is what its workers in this process have recorded.
+    """
+
+    client: Client
+    app: App
+    queue: str
+    books: Books
+    events: MemorySink
+
+    @property
+    def approvals(self) -> Approvals:
+        """Its approvals, as people decide them."""
+        return Approvals(self.client)
+
+    @classmethod
+    async def opened(
+        cls, server: EmbeddedServer, app: App, queue: str, books: Books, events: MemorySink
+    ) -> "Office":
+        """The office of an application."""
+        client = await server.connect(plugins=[TemperancePlugin(app)])
+        return cls(client, app, queue, books, events)
+
+    @asynccontextmanager
+    async def worker(
+        self, *, queue: str | None = None, cached: int = 1000
+    ) -> AsyncGenerator[Worker]:
+        """A worker in this process, which makes no allowance for what still runs at its end."""
+        async with Worker(
+            self.client,
+            task_queue=queue or self.queue,
+            workflows=[Asking],
+            max_cached_workflows=cached,
+            graceful_shutdown_timeout=timedelta(milliseconds=1),
+        ) as running:
+            yield running
+
+    async def request(
+        self, capability: str, label: str, act: Act = "return", *, cents: int = 100
+    ) -> str:
+        """Asks for one execution without a workflow, and gives the id of its approval."""
+        one = TemperanceClient(self.client, self.app, actor=ADA, task_queue=self.queue)
+        payment = Payment(label=label, act=act, cents=cents)
+        envelope = await one.invoke(f"pay.{capability}", payment)
+        assert isinstance(envelope, ApprovalRequired), envelope
+        assert envelope.approval_id is not None
+        return envelope.approval_id
+
+    async def start(self, *asks: Ask, **plan: object) -> Handle:
+        """Starts a workflow that asks for these; its id is the queue's."""
+        return await self.client.start_workflow(
+            Asking.run,
+            Plan.model_validate({"asks": asks, **plan}),
+            id=self.queue,
+            task_queue=self.queue,
+            # How long the server waits for a worker that died while it ran workflow code.
+            task_timeout=timedelta(seconds=1),
+        )
+
+    def asked_by(self, handle: Handle, step: str) -> str:
+        """The id of the approval that a workflow's step asked for."""
+        run = str(handle.first_execution_run_id)
+        namespace = self.client.namespace
+        return approval_id(workflow_execution_id(namespace, handle.id, run, step))
+
+    async def until_asked(self, approval: str) -> ApprovalRecord:
+        """The record of an approval, once it is there."""
+
+        async def shown() -> ApprovalRecord | None:
+            try:
+                return await self.approvals.show(approval)
+            except CapabilityError as error:
+                if error.code != "CAPABILITY_NOT_FOUND":
+                    raise
+                return None
+
+        record = await wait_until(shown)
+        assert record is not None
+        return record
+
+    async def answers(self, handle: Handle, count: int) -> Answers:
+        """The envelopes of a workflow that holds, once there are so many."""
+
+        async def enough() -> Answers:
+            found: Answers = await handle.query(Asking.answers)
+            return found if len(found) >= count else []
+
+        return await wait_until(enough)
+
+    async def until_entered(self, label: str, times: int = 1) -> None:
+        """Waits until a handler was entered so many times."""
+
+        async def entered() -> bool:
+            return len(self.books.entries(label)) >= times
+
+        await wait_until(entered)
+
+    async def history(self, workflow_id: str, run_id: str | None = None) -> list[HistoryEvent]:
+        """The events of a workflow."""
+        return await history_events(self.client, workflow_id, run_id)
+
+    async def names(self, workflow_id: str, run_id: str | None = None) -> list[str]:
+        """The types of the events of a workflow."""
+        return event_names(await self.history(workflow_id, run_id))
+
+    def trail(self, execution_id: str) -> list[str]:
+        """What was recorded of an execution; that one event closes it is looked at here."""
+        types = self.events.types(execution_id)
+        assert sum(type_ in TERMINAL for type_ in types) == 1, types
+        assert types[-1] in TERMINAL
+        return [type_.removeprefix("capability.") for type_ in types]
+
+
+async def refused(decision: Awaitable[ApprovalRecord]) -> str:
+    """The code that a decision is refused with."""
+    with pytest.raises(CapabilityError) as error:
+        await decision
+    return error.value.code
+
+
+async def raw_refused(
+    client: Client, approval: str, sent: JsonValue, update: str = DECIDE_UPDATE
+) -> tuple[str | None, str]:
+    """The failure that whatever is sent as a decision is refused with."""
+    handle = client.get_workflow_handle(approval)
+    with pytest.raises(WorkflowUpdateFailedError) as error:
+        await handle.execute_update(update, sent)
+    cause = error.value.cause
+    assert isinstance(cause, ApplicationError)
+    return cause.type, cause.message
