@@ -1,5 +1,6 @@
 """The application as a driver needs it: the governed surface, its context, its audit."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -88,6 +89,11 @@ class App:
             problems.append(f"App.sink_timeout is {self.sink_timeout}: give more than zero")
         if self.payload_limit < 1024:
             problems.append(f"App.payload_limit is {self.payload_limit}: give at least 1024 bytes")
+        # It decides in workflow code, where nothing can be awaited.
+        if self.may_approve is not None and (
+            not callable(self.may_approve) or inspect.iscoroutinefunction(self.may_approve)
+        ):
+            problems.append("App.may_approve: give a plain function of approver and record")
         if not self.reject_self_approval and not (self.self_approval_reason or "").strip():
             problems.append("App.reject_self_approval is False: say why in self_approval_reason")
         if problems:

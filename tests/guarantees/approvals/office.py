@@ -142,6 +142,15 @@ class Office:
         assert record is not None
         return record
 
+    async def waiting(self, approval: str) -> list[str]:
+        """The types of the events of an approval, once all it does is to wait."""
+
+        async def waits() -> list[str]:
+            names = await self.names(approval)
+            return names if names[-1] == "TIMER_STARTED" else []
+
+        return await wait_until(waits)
+
     async def answers(self, handle: Handle, count: int) -> Answers:
         """The envelopes of a workflow that holds, once there are so many."""
 
