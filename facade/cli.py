@@ -1,4 +1,4 @@
-"""The command line: `temperance worker`, `dev`, `invoke`, `inspect`.
+"""The command line: `temperance worker`, `dev`, `invoke`, `inspect`, `approvals`.
 
 It needs the extra `cli` (click and rich). This module needs neither, so that without them one line
 says what to install.

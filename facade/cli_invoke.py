@@ -12,7 +12,7 @@ from temperance.cli_envelope import as_line, as_text, code_of
 from temperance.cli_exit import CommandFailed, ExitCode
 from temperance.cli_input import read_input
 from temperance.cli_target import load_app
-from temperance.cli_text import write
+from temperance.cli_text import examples, write
 from temperance.runtime.actor import ANONYMOUS, Actor, ActorKind
 from temperance.runtime.app import App
 from temperance.runtime.envelope import ExecutionResult
@@ -35,7 +35,15 @@ class _InvokeOptions(ConnectionOptions):
     as_json: bool
 
 
-@click.command(short_help="Ask for one execution, and print its envelope.")
+@click.command(
+    short_help="Ask for one execution, and print its envelope.",
+    epilog=examples(
+        "temperance invoke orders.refund --app shop.app:app --actor user:ada \\",
+        """    --input '{"order": "o-17", "cents": 1999}'""",
+        "temperance invoke orders.refund --app shop.app:app --input @refund.json \\",
+        "    --request-id ticket-42 --json",
+    ),
+)
 @click.argument("capability")
 @click.option(
     "--app", metavar="MODULE:APP", required=True, help="The application whose capability it is."
@@ -71,17 +79,10 @@ class _InvokeOptions(ConnectionOptions):
 @click.option("--json", "as_json", is_flag=True, help="Print the envelope as one line of JSON.")
 @connection_options
 def invoke(capability: str, **options: Unpack[_InvokeOptions]) -> int:
-    r"""Ask for one execution of CAPABILITY, wait, and print its envelope.
+    """Ask for one execution of CAPABILITY, wait, and print its envelope.
 
     Ends with 0 where it completed, 1 where it failed, 3 where a person must approve, 4 where it
     was cancelled. Ctrl-C stops the waiting, not the execution.
-
-    \b
-    Examples:
-      temperance invoke orders.refund --app shop.app:app --actor user:ada \
-          --input '{"order": "o-17", "cents": 1999}'
-      temperance invoke orders.refund --app shop.app:app --input @refund.json \
-          --request-id ticket-42 --json
     """
     from temperance.logging import configure_logging
 

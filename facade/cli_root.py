@@ -5,6 +5,7 @@ from importlib.metadata import version
 
 import click
 
+from temperance.cli_approvals import approvals
 from temperance.cli_dev import dev
 from temperance.cli_exit import MEANINGS, end
 from temperance.cli_inspect import inspect
@@ -28,6 +29,7 @@ def root() -> None:
     """
 
 
+root.add_command(approvals)
 root.add_command(dev)
 root.add_command(inspect)
 root.add_command(invoke)

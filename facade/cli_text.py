@@ -11,14 +11,11 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def printable(text: str) -> str:
-    """Text from elsewhere, without what could steer a terminal.
-
-    Line ends are kept; any other character that cannot be seen is written as its escape.
-    """
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text
-    )
+def examples(*lines: str) -> str:
+    """Examples at the end of a command's help, line by line as they are given."""
+    head = "Example:" if len(lines) == 1 else "Examples:"
+    # The backspace keeps click from filling the lines.
+    return "\n".join(["\b", head, *(f"  {line}" for line in lines)])
 
 
 def seconds(value: float) -> str:

@@ -14,6 +14,7 @@ from temperance.cli_serving import (
     workflows_of,
 )
 from temperance.cli_target import load_app
+from temperance.cli_text import examples
 from temperance.runtime.app import App
 
 
@@ -21,18 +22,17 @@ class _WorkerOptions(ConnectionOptions, ServingOptions):
     pass
 
 
-@click.command(short_help="Serve an application's capabilities and workflows.")
+@click.command(
+    short_help="Serve an application's capabilities and workflows.",
+    epilog=examples("temperance worker shop.app:app --address localhost:7233 --log-format json"),
+)
 @click.argument("target", metavar="MODULE:APP")
 @serving_options
 @connection_options
 def worker(target: str, **options: Unpack[_WorkerOptions]) -> None:
-    r"""Serve an application's capabilities and workflows, until SIGTERM or Ctrl-C.
+    """Serve an application's capabilities and workflows, until SIGTERM or Ctrl-C.
 
     MODULE:APP names a `temperance.App`; modules are also found in the current directory.
-
-    \b
-    Example:
-      temperance worker shop.app:app --address localhost:7233 --log-format json
     """
     prepare(options)
     app = load_app(target)
