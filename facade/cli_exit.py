@@ -33,8 +33,7 @@ class ExitCode(IntEnum):
 
 MEANINGS: Final[dict[ExitCode, str]] = {
     ExitCode.OK: "completed; decided; or stopped as asked, and drained",
-    ExitCode.FAILED: "the execution failed: the envelope says why, and with what effect; or the "
-    "decision was refused",
+    ExitCode.FAILED: "the execution failed, or the decision was refused: the answer says why",
     ExitCode.USAGE: "the command is wrong, or the extra `cli` is missing",
     ExitCode.APPROVAL_REQUIRED: "a person must approve first; nothing was run",
     ExitCode.CANCELLED: "the execution was cancelled",

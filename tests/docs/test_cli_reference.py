@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from temperance.approval_listing import ApprovalSummary
 from temperance.cli_exit import MEANINGS
 from temperance.cli_root import root
 from temperance.inspection import AppSeen, CapabilitySeen
@@ -24,16 +25,25 @@ HELP = re.compile(r"```text\n\$ temperance(?P<name>[a-z ]*) --help\n(?P<text>.*?
 
 def help_of(name: str) -> str:
     """What `temperance NAME --help` prints in a terminal of 80 columns."""
-    entry = root.commands[name] if name else root
-    parent = click.Context(root, info_name="temperance", terminal_width=80)
+    entry: click.Command = root
     context = click.Context(
-        entry,
-        info_name=name or "temperance",
-        parent=parent if name else None,
-        terminal_width=80,
-        help_option_names=["-h", "--help"],
+        entry, info_name="temperance", terminal_width=80, help_option_names=["-h", "--help"]
     )
+    for word in name.split():
+        assert isinstance(entry, click.Group)
+        entry = entry.commands[word]
+        context = click.Context(entry, info_name=word, parent=context, terminal_width=80)
     return f"{entry.get_help(context)}\n"
+
+
+def names_in(group: click.Group, prefix: str = "") -> list[str]:
+    """All commands of a group, and of the groups in it."""
+    names: list[str] = []
+    for word, entry in group.commands.items():
+        names.append(f"{prefix}{word}")
+        if isinstance(entry, click.Group):
+            names += names_in(entry, f"{prefix}{word} ")
+    return names
 
 
 def listed(heading: str) -> list[list[str]]:
@@ -44,7 +54,7 @@ def listed(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
 
 
-@pytest.mark.parametrize("name", ["", *root.commands])
+@pytest.mark.parametrize("name", ["", *names_in(root)])
 def test_the_help_on_the_page_is_the_help_of_the_command(name: str) -> None:
     """Word for word."""
     shown = {found["name"].strip(): found["text"] for found in HELP.finditer(PAGE.read_text())}
@@ -64,6 +74,7 @@ def test_the_exit_codes_on_the_page_are_those_of_the_command_line() -> None:
         ("### The ready file", WorkerReady.__annotations__),
         ("### The application as JSON", AppSeen.__annotations__),
         ("### A capability as JSON", CapabilitySeen.__annotations__),
+        ("### `temperance approvals list`", ApprovalSummary.__annotations__),
     ],
 )
 def test_the_fields_on_the_page_are_those_that_are_written(

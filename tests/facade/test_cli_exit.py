@@ -1,5 +1,7 @@
 """How the command line ends: without its extra, with an error nobody foresaw, and with its help."""
 
+import re
+from collections.abc import Iterator
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -77,12 +79,23 @@ def test_every_exit_code_is_told_in_the_help(capsys: pytest.CaptureFixture[str])
 
 def test_every_command_says_what_it_is_for_and_shows_an_example() -> None:
     """An example is a line that begins with the command itself."""
-    for name, entry in root.commands.items():
+    for name, entry in commands_of(root, "temperance"):
         assert entry.short_help
-        assert f"  temperance {name} " in (entry.help or "")
+        told = entry.get_help(click.Context(entry, info_name=name)).splitlines()
+        if not isinstance(entry, click.Group):
+            assert any(re.match(rf" +(\w+=\S+ )?{name}( |$)", line) for line in told), name
         for parameter in entry.params:
-            if isinstance(parameter, click.Option) and parameter.name != "namespace":
+            if isinstance(parameter, click.Option) and parameter.name not in {"namespace", "port"}:
                 assert parameter.help, (name, parameter.name)
+
+
+def commands_of(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
+    """All commands with their full names, those of groups in groups too."""
+    for word, entry in group.commands.items():
+        name = f"{prefix} {word}"
+        yield name, entry
+        if isinstance(entry, click.Group):
+            yield from commands_of(entry, name)
 
 
 def test_no_command_shows_the_help_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
