@@ -94,6 +94,28 @@ hasty = capability(
     timeout=SHORT,
 )(pay)
 
+quick = capability(
+    "pay.quick",
+    description="Move money at once, so that the server soon knows that a worker has died.",
+    expose={"workflow", "agent", "direct"},
+    side_effect="write",
+    risk="high",
+    approval=Approval(),
+    timeout=timedelta(milliseconds=500),
+)(pay)
+
+quick_charge = capability(
+    "pay.quick_charge",
+    description="The same at a gateway that takes each key once.",
+    expose={"workflow", "agent", "direct"},
+    side_effect="write",
+    risk="high",
+    idempotent=True,
+    retry=Retry(max_retries=2, backoff=timedelta(milliseconds=10)),
+    approval=Approval(),
+    timeout=timedelta(milliseconds=500),
+)(pay)
+
 note = capability(
     "pay.note",
     description="Write something down. Nobody needs to approve it.",
@@ -103,7 +125,7 @@ note = capability(
     timeout=SHORT,
 )(pay)
 
-CAPABILITIES = (transfer, charge, hasty, note)
+CAPABILITIES = (transfer, charge, hasty, quick, quick_charge, note)
 
 
 def app_of(

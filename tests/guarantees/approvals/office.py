@@ -1,14 +1,18 @@
 """One application, its books and its people: asks, decides, and reads what the server has."""
 
+import dataclasses
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
@@ -23,10 +27,16 @@ from temperance import (
 )
 from temperance.approvals import Approvals
 from temperance.embedded import EmbeddedServer
-from temperance.runtime.approval import ApprovalRecord, approval_id
+from temperance.runtime.approval import ApprovalRecord, ApprovalRequest, approval_id
+from temperance.runtime.canonical import hash_bytes
 from temperance.runtime.event import TERMINAL
+from temperance.runtime.gate import ask as gate_ask
+from temperance.runtime.gate import demand_of
 from temperance.runtime.identity import workflow_execution_id
-from temperance.runtime.names import DECIDE_UPDATE
+from temperance.runtime.names import APPROVAL_WORKFLOW, DECIDE_UPDATE
+from temperance.runtime.request import Request
+from temperance.workflows.approval_options import memo_of, request_of
+from tests.guarantees.approvals.capabilities import CAPABILITIES
 from tests.guarantees.approvals.payments import Act, Answers, Ask, Payment, Plan
 from tests.guarantees.approvals.workflows import Asking
 from tests.guarantees.runs.books import Books
@@ -110,7 +120,21 @@ class Office:
         assert envelope.approval_id is not None
         return envelope.approval_id
 
-    async def start(self, *asks: Ask, **plan: object) -> Handle:
+    async def open(self, capability: str, label: str, act: Act = "return", **start: object) -> str:
+        """Starts an approval as whoever asks does, with the given options of `start_workflow`."""
+        request = approval_request(capability, Payment(label=label, act=act))
+        options: dict[str, Any] = {
+            "id": request.record.id,
+            "task_queue": self.queue,
+            "memo": memo_of(request.record),
+            **start,
+        }
+        await self.client.start_workflow(APPROVAL_WORKFLOW, request, **options)
+        return request.record.id
+
+    async def start(
+        self, *asks: Ask, retry_policy: RetryPolicy | None = None, **plan: object
+    ) -> Handle:
         """Starts a workflow that asks for these; its id is the queue's."""
         return await self.client.start_workflow(
             Asking.run,
@@ -119,6 +143,7 @@ class Office:
             task_queue=self.queue,
             # How long the server waits for a worker that died while it ran workflow code.
             task_timeout=timedelta(seconds=1),
+            retry_policy=retry_policy,
         )
 
     def asked_by(self, handle: Handle, step: str) -> str:
@@ -182,6 +207,31 @@ class Office:
         assert sum(type_ in TERMINAL for type_ in types) == 1, types
         assert types[-1] in TERMINAL
         return [type_.removeprefix("capability.") for type_ in types]
+
+
+def approval_request(
+    capability: str, payment: Payment, expires_in: timedelta | None = None
+) -> ApprovalRequest:
+    """What an approval of a payment is started with, as an attempt would have demanded it."""
+    entry = next(entry for entry in CAPABILITIES if entry.id == f"pay.{capability}")
+    data = entry.input_schema.canonical(payment)
+    execution_id = str(uuid4())
+    request = Request(
+        entry, payment, hash_bytes(data), ADA, surface="direct", execution_id=execution_id
+    )
+    demand = demand_of(entry, None)
+    assert demand is not None
+    if expires_in is not None:
+        demand = dataclasses.replace(demand, expires_in=expires_in)
+    return request_of(
+        entry,
+        gate_ask(demand, request, None),
+        execution_id,
+        actor=ADA,
+        surface="direct",
+        now=datetime.now(UTC),
+        workflow_id=None,
+    )
 
 
 async def refused(decision: Awaitable[ApprovalRecord]) -> str:

@@ -1,0 +1,63 @@
+"""A worker of these capabilities, to be killed: `HOST QUEUE FOLDER [WHEN]`.
+
+`WHEN` is the moment at which it kills itself, each time: `decision` while a decision is judged,
+`record` while an accepted one is recorded.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from temperance import Actor, Event, JsonlSink, TemperancePlugin
+from temperance.runtime.approval import ApprovalRecord
+from tests.guarantees.approvals.capabilities import app_of
+from tests.guarantees.approvals.workflows import Asking
+from tests.guarantees.runs.books import Books
+
+
+class Dying:
+    """A sink that ends its process when it is to record a decision."""
+
+    def record(self, event: Event) -> None:
+        """Record nothing."""
+        if event.type == "capability.approved":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dying(_: Actor, __: ApprovalRecord) -> bool:
+    """Judge nothing."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return True
+
+
+async def main(host: str, queue: str, folder: str, when: str = "never") -> None:
+    """Work until SIGTERM."""
+    books = Books(Path(folder))
+    sinks = [JsonlSink(books.audit_path), *([Dying()] if when == "record" else [])]
+    app = app_of(books, sinks, may_approve=dying if when == "decision" else None)
+    client = await Client.connect(host, plugins=[TemperancePlugin(app)])
+    asked_to_end = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked_to_end.set)
+    async with Worker(
+        client,
+        task_queue=queue,
+        workflows=[Asking],
+        # What a killed worker keeps for itself is handed to another only after ten seconds.
+        max_cached_workflows=0,
+        graceful_shutdown_timeout=timedelta(milliseconds=100),
+    ):
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await asked_to_end.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
+    # Not through the interpreter's own end: one of the SDK's threads may still ask for it then.
+    os._exit(0)
