@@ -267,6 +267,9 @@ class Approvals:
                         update, sent, id=id_, result_type=ApprovalRecord
                     )
             except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError):
+                if _cancelled():
+                    # The SDK takes the caller's own cancellation for a timeout.
+                    raise asyncio.CancelledError from None
                 raise _unanswered() from None
             except WorkflowUpdateFailedError as error:
                 raise _refusal(error) from None
@@ -334,6 +337,11 @@ def _of_rpc(error: RPCError) -> CapabilityError | RPCError:
 
 def _unknown() -> CapabilityError:
     return CapabilityError("CAPABILITY_NOT_FOUND", "There is no such approval.", stage="approval")
+
+
+def _cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _unanswered() -> CapabilityError:

@@ -1,0 +1,122 @@
+"""The approval itself is rewound by an operator: never a second execution of a write (G3, G11)."""
+
+import pytest
+from temporalio.api.enums.v1 import EventType
+
+from temperance import Completed, ExecutionResult, Failed
+from tests.guarantees.approvals.office import BOB, EVE, Office
+from tests.guarantees.runs.rewinding import reset
+from tests.support.waiting import wait_until
+
+
+async def rewound(office: Office, approval: str, *, reapply: bool = True) -> str:
+    """Rewinds an approval to where it waited; gives the new run."""
+    described = await office.client.get_workflow_handle(approval).describe()
+
+    async def first_task() -> int:
+        for event in await office.history(approval, described.run_id):
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+                return event.event_id
+        return 0
+
+    end = await wait_until(first_task)
+    return await reset(office.client, approval, described.run_id, end, reapply=reapply)
+
+
+async def outcome(office: Office, approval: str, run_id: str) -> ExecutionResult[object]:
+    """What a run of an approval comes to."""
+    envelope = await office.approvals.outcome(approval)
+    assert (await office.client.get_workflow_handle(approval).describe()).run_id == run_id
+    return envelope
+
+
+async def test_g3_an_approval_that_is_rewound_before_its_decision_waits_on(office: Office) -> None:
+    """And is then decided and executed as if nothing had been."""
+    async with office.worker():
+        approval = await office.request("transfer", "w")
+        await office.waiting(approval)
+        run_id = await rewound(office, approval)
+        await office.approvals.approve(approval, approver=BOB)
+        envelope = await outcome(office, approval, run_id)
+
+    assert isinstance(envelope, Completed)
+    assert len(office.books.entries("w")) == 1
+
+
+@pytest.mark.parametrize("reapply", [True, False])
+async def test_g3_an_approval_that_is_rewound_after_its_execution_has_the_same_outcome(
+    office: Office, reapply: bool
+) -> None:
+    """The decision is applied again, or another person decides: no handler is entered again."""
+    async with office.worker():
+        approval = await office.request("transfer", "w")
+        await office.approvals.approve(approval, approver=BOB)
+        before = await office.approvals.outcome(approval)
+        run_id = await rewound(office, approval, reapply=reapply)
+        if not reapply:
+            await office.approvals.approve(approval, approver=EVE)
+        after = await outcome(office, approval, run_id)
+
+    assert isinstance(before, Completed)
+    assert after == before
+    assert len(office.books.entries("w")) == 1
+
+
+async def test_g3_an_approval_that_is_rewound_while_it_executes_does_not_execute_again(
+    office: Office,
+) -> None:
+    """The write runs on and takes its effect; the new run says that it may have."""
+    async with office.worker():
+        approval = await office.request("transfer", "w", "wait")
+        await office.approvals.approve(approval, approver=BOB)
+        await office.until_entered("w")
+        run_id = await rewound(office, approval)
+        envelope = await outcome(office, approval, run_id)
+        office.books.open_gate("w")
+
+    assert isinstance(envelope, Failed)
+    assert (envelope.code, envelope.effect) == ("RESET_FORBIDDEN", "possible")
+    assert len(office.books.entries("w")) == 1
+
+
+async def test_g3_a_rewound_approval_that_then_ends_without_a_yes_says_that_something_may_be_done(
+    office: Office,
+) -> None:
+    """What an earlier run of it executed is not undone by a rejection."""
+    async with office.worker():
+        approval = await office.request("transfer", "w")
+        await office.approvals.approve(approval, approver=BOB)
+        await office.approvals.outcome(approval)
+        run_id = await rewound(office, approval, reapply=False)
+        await office.approvals.reject(approval, approver=EVE)
+        envelope = await outcome(office, approval, run_id)
+
+    assert isinstance(envelope, Failed)
+    assert (envelope.code, envelope.effect) == ("APPROVAL_REJECTED", "possible")
+    decided = [
+        (event.type.removeprefix("capability."), event.approver_id, event.effect)
+        for event in office.events.events
+        if event.approver_id is not None
+    ]
+    assert decided == [
+        ("approved", "bob", None),
+        ("approval_consumed", "bob", None),
+        ("rejected", "eve", "possible"),
+    ]
+
+
+async def test_g3_a_rewound_approval_of_an_idempotent_write_repeats_it_under_its_one_key(
+    office: Office,
+) -> None:
+    """That it may be repeated is what the capability declares; the gateway sees the same key."""
+    async with office.worker():
+        approval = await office.request("charge", "w")
+        await office.approvals.approve(approval, approver=BOB)
+        before = await office.approvals.outcome(approval)
+        run_id = await rewound(office, approval)
+        after = await outcome(office, approval, run_id)
+
+    assert isinstance(before, Completed)
+    assert after == before
+    assert {entry.key for entry in office.books.entries("w")} == {before.idempotency_key}
+    assert [entry.attempt for entry in office.books.entries("w")] == [1, 1]
