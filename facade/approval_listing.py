@@ -39,6 +39,7 @@ class ApprovalSummary:
         open: Whether it is still running: waiting for a decision, or executing.
         state: ``pending``, ``approved`` (also when it has been executed), ``rejected``,
             ``expired`` or ``cancelled``.
+        workflow_id: The asking workflow, or ``None`` for a single request.
         decided_by: Who decided or withdrew, as ``kind:id``; ``None`` where nobody has.
     """
 
@@ -53,6 +54,7 @@ class ApprovalSummary:
     expires_at: datetime
     open: bool
     state: ApprovalState
+    workflow_id: str | None = None
     decided_by: str | None = None
 
 
@@ -121,6 +123,7 @@ async def summary_of(execution: WorkflowExecution) -> ApprovalSummary | None:
         expires_at=datetime.fromisoformat(str(asked.get("expires_at"))),
         open=is_open,
         state=_state(ended, is_open=is_open),
+        workflow_id=execution.parent_id,
         decided_by=None if by is None else str(by),
     )
 

@@ -9,17 +9,33 @@ from pydantic import JsonValue
 from temperance.printable import printable
 from temperance.runtime.approval import ApprovalState
 from temperance.runtime.error import ErrorCode
-from temperance.runtime.names import SideEffect
+from temperance.runtime.names import Effect, SideEffect, Surface
 
 STATES: Final[dict[ApprovalState, str]] = {
     "pending": "waits for a decision",
-    "approved": "approved; its execution is about to begin",
-    "consumed": "approved, and executed once",
-    "rejected": "rejected; nothing was run",
+    "approved": "its execution is about to begin",
+    "consumed": "its execution has begun; it begins only once",
+    "rejected": "nothing was run",
     "expired": "nobody decided in time; nothing was run",
     "cancelled": "withdrawn; nothing was run",
 }
 """What each state means."""
+
+SURFACES: Final[dict[Surface, str]] = {
+    "direct": "directly",
+    "workflow": "in a workflow",
+    "agent": "through an agent",
+    "mcp": "over MCP",
+    "test": "in a test",
+}
+"""What each door means."""
+
+EFFECTS: Final[dict[Effect, str]] = {
+    "none": "nothing was changed",
+    "possible": "it may have taken effect, and nobody knows: somebody has to look",
+    "done": "it took effect",
+}
+"""What each effect means."""
 
 SIDE_EFFECTS: Final[dict[SideEffect, str]] = {
     "none": "changes nothing",
@@ -62,7 +78,7 @@ def duration(length: timedelta) -> str:
 
 def time_left(until: datetime, now: datetime) -> str:
     """How long a decision still counts."""
-    return f"in {duration(until - now)}" if until > now else f"{duration(now - until)} ago"
+    return f"in {duration(until - now)}" if until > now else "has expired"
 
 
 def instant(at: datetime) -> str:

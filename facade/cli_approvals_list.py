@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from temperance.approval_listing import ApprovalSummary, Which
 
-_HEAD: Final = ("approval", "asked", "state", "expires", "capability", "for", "risk", "decided by")
+_HEAD: Final = (
+    *("approval", "asked", "state", "expires", "risk"),
+    *("capability", "asked by", "workflow", "decided by"),
+)
 _BATCH: Final = 100
 
 
@@ -135,8 +138,9 @@ def _row(summary: "ApprovalSummary", now: datetime) -> "Sequence[str]":
         f"{duration(now - summary.requested_at)} ago",
         "executing" if summary.open and summary.state == "approved" else summary.state,
         time_left(summary.expires_at, now) if waits else "-",
+        summary.risk,
         printable(summary.capability),
         printable(summary.actor),
-        summary.risk,
+        printable(summary.workflow_id or "-"),
         printable(summary.decided_by or "-"),
     )

@@ -73,14 +73,22 @@ def text_of(record: "ApprovalRecord", outcome: "ExecutionResult[object] | None" 
         record: Its record.
         outcome: What came of it, where it is over.
     """
-    from temperance.approval_text import SIDE_EFFECTS, STATES, as_json, instant, time_left
+    from temperance.approval_text import (
+        EFFECTS,
+        SIDE_EFFECTS,
+        STATES,
+        SURFACES,
+        as_json,
+        instant,
+        time_left,
+    )
 
     now = datetime.now(UTC)
     left = f" ({time_left(record.expires_at, now)})" if record.state == "pending" else ""
     rows = [
         ("state", f"{record.state}: {STATES[record.state]}"),
         ("capability", f"{record.capability}: {record.description}"),
-        ("asked by", f"{record.actor}, {record.surface}"),
+        ("asked by", f"{record.actor}, {SURFACES[record.surface]}"),
         ("workflow", record.workflow_id or "-"),
         ("because", *record.reasons),
         ("approver", ", ".join(record.types) or "anybody but who asked"),
@@ -94,7 +102,7 @@ def text_of(record: "ApprovalRecord", outcome: "ExecutionResult[object] | None" 
         rows += [("decided by", who), ("decided at", instant(decision.at))]
         rows += [("comment", decision.comment)] if decision.comment else []
     if outcome is not None:
-        rows.append(("outcome", f"{outcome.status}, effect {outcome.effect}"))
+        rows.append(("outcome", f"{outcome.status}; {EFFECTS[outcome.effect]}"))
     lines = [record.id]
     for name, *values in rows:
         lines += [f"{label:<11} {value}" for label, value in _labelled(name, values)]

@@ -212,9 +212,12 @@ class TemperanceClient:
             ask=ask,
             execution_id=envelope.execution_id,
         )
-        if wait:
-            return typed(await approval_outcome(record, handle), asked)
-        return dataclasses.replace(envelope, approval_id=record.id)
+        if not wait:
+            return dataclasses.replace(envelope, approval_id=record.id)
+        answer = await approval_outcome(record, handle)
+        if not answer.seen and isinstance(answer.envelope, Failed):
+            await self._record(answer.envelope, ask, record.id, "", requested=False)
+        return typed(answer.envelope, asked)
 
     async def _refused(self, name: str, ask: Ask, id_: str, error: CapabilityError) -> Failed:
         envelope = Failed(

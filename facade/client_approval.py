@@ -25,6 +25,7 @@ from temperance.workflows.approval_options import (
     summary_of_approval,
     unanswered,
 )
+from temperance.workflows.reading import Answer
 
 Handle = WorkflowHandle[object, RawValue]
 
@@ -83,7 +84,7 @@ async def start_approval(
     return record, handle
 
 
-async def approval_outcome(record: ApprovalRecord, handle: Handle) -> ExecutionResult[object]:
+async def approval_outcome(record: ApprovalRecord, handle: Handle) -> Answer:
     """Waits for the envelope that an approval comes to, its output JSON-like.
 
     Args:
@@ -91,16 +92,17 @@ async def approval_outcome(record: ApprovalRecord, handle: Handle) -> ExecutionR
         handle: Its workflow.
 
     Returns:
-        The envelope.
+        The envelope, and whether the approval has recorded it.
 
     Raises:
         temporalio.service.RPCError: The server cannot be reached, or refuses the call.
     """
-    try:
-        value = await handle.result()
-    except WorkflowFailureError:
-        return unanswered(record)
-    return read_envelope(value.payload.data) or unanswered(record)
+    envelope: ExecutionResult[object] | None = None
+    with suppress(WorkflowFailureError):
+        envelope = read_envelope((await handle.result()).payload.data)
+    if envelope is None:
+        return Answer(unanswered(record), seen=False)
+    return Answer(envelope)
 
 
 def _raw(request: ApprovalRequest) -> RawValue:

@@ -7,8 +7,10 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from temperance.approval_text import (
+    EFFECTS,
     SIDE_EFFECTS,
     STATES,
+    SURFACES,
     as_json,
     duration,
     instant,
@@ -47,6 +49,7 @@ ENVIRONMENT: Final = _environment()
 _WORDS: Final[dict[str, object]] = {
     "states": STATES,
     "side_effects": SIDE_EFFECTS,
+    "surfaces": SURFACES,
     "longest_comment": MAX_COMMENT,
 }
 
@@ -78,8 +81,10 @@ def what_came_of_it(outcome: ExecutionResult[object] | None) -> Mapping[str, str
     """An envelope without its output: that is for whoever asked."""
     if outcome is None:
         return None
-    attempts = f"{outcome.attempts} attempt{'' if outcome.attempts == 1 else 's'}"
-    told = {"status": outcome.status, "effect": outcome.effect, "attempts": attempts}
-    if isinstance(outcome, Failed | Cancelled):
-        told["error"] = f"{outcome.error.code}: {outcome.error.message}"
-    return told
+    ended = isinstance(outcome, Failed | Cancelled)
+    return {
+        "status": outcome.status,
+        "effect": EFFECTS[outcome.effect],
+        "attempts": f"{outcome.attempts} attempt{'' if outcome.attempts == 1 else 's'}",
+        "error": f"{outcome.error.code}: {outcome.error.message}" if ended else "",
+    }

@@ -46,6 +46,7 @@ def make_inbox(
             CapabilityError: _refused,
             RPCError: _unreachable,
             HTTPException: _wrong,
+            Exception: _unforeseen,
         },
     )
     return Guard(site, settings)
@@ -94,6 +95,16 @@ async def _unreachable(request: Request, error: Exception) -> Response:
         "The Temporal server does not answer",
         "Approvals are kept there and are safe. Try again in a moment; a decision that was being "
         "sent may count, and sent again it still counts once.",
+    )
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    # What it was goes into the log.
+    del request, error
+    return _message(
+        500,
+        "Something went wrong here",
+        "The log of the inbox says what. If a decision was being sent, look at the approval again.",
     )
 
 
