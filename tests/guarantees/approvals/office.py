@@ -120,9 +120,17 @@ class Office:
         assert envelope.approval_id is not None
         return envelope.approval_id
 
-    async def open(self, capability: str, label: str, act: Act = "return", **start: object) -> str:
+    async def begin(
+        self,
+        capability: str,
+        label: str,
+        act: Act = "return",
+        *,
+        expires_in: timedelta | None = None,
+        **start: object,
+    ) -> str:
         """Starts an approval as whoever asks does, with the given options of `start_workflow`."""
-        request = approval_request(capability, Payment(label=label, act=act))
+        request = approval_request(capability, Payment(label=label, act=act), expires_in)
         options: dict[str, Any] = {
             "id": request.record.id,
             "task_queue": self.queue,

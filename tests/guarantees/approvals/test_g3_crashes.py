@@ -62,7 +62,7 @@ async def test_g3_a_decision_that_kills_its_worker_is_judged_by_the_next(
     office: Office, crew: Crew
 ) -> None:
     """The decider waits meanwhile, and is told: one decision, one execution."""
-    approval = await office.open("transfer", "w", task_timeout=SECOND)
+    approval = await office.begin("transfer", "w", task_timeout=SECOND)
     first = await crew.worker("decision")
     deciding = asyncio.ensure_future(approve(office, approval))
     await first.wait()
@@ -80,7 +80,7 @@ async def test_g3_a_decision_whose_record_kills_its_worker_still_counts(
     office: Office, crew: Crew
 ) -> None:
     """It was accepted before: the next worker records it and executes."""
-    approval = await office.open("transfer", "w", task_timeout=SECOND)
+    approval = await office.begin("transfer", "w", task_timeout=SECOND)
     first = await crew.worker("record")
     record = await approve(office, approval)
     await first.wait()
@@ -128,7 +128,7 @@ async def test_g3_an_approved_idempotent_write_whose_worker_is_killed_needs_no_s
     office: Office, crew: Crew
 ) -> None:
     """The next attempt is of the same execution: same key, same approval."""
-    approval = await office.open("quick_charge", "w", "wait", task_timeout=SECOND)
+    approval = await office.begin("quick_charge", "w", "wait", task_timeout=SECOND)
     first = await crew.worker()
     await approve(office, approval)
     await office.until_entered("w")

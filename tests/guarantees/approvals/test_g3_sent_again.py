@@ -15,7 +15,7 @@ ACCEPTED = "WORKFLOW_EXECUTION_UPDATE_ACCEPTED"
 async def test_g3_a_decision_whose_call_timed_out_is_sent_again(office: Office) -> None:
     """No worker answers; sent again when one is there it counts once, also as it had arrived."""
     impatient = Approvals(office.client, timeout=timedelta(milliseconds=300))
-    approval = await office.open("transfer", "w")
+    approval = await office.begin("transfer", "w")
     with pytest.raises(CapabilityError) as unanswered:
         await impatient.approve(approval, approver=BOB, comment="Fine.")
     async with office.worker():
@@ -89,7 +89,7 @@ async def test_g3_whoever_gives_up_waiting_for_an_answer_is_really_cancelled(
     office: Office,
 ) -> None:
     """A task that is cancelled while it decides ends as cancelled, not with an error."""
-    approval = await office.open("transfer", "w")
+    approval = await office.begin("transfer", "w")
     deciding = asyncio.ensure_future(office.approvals.approve(approval, approver=BOB))
     await asyncio.sleep(0.1)  # nothing tells that the call is on its way; it need not be
     deciding.cancel()
