@@ -4,8 +4,7 @@ What is shown is what `temperance.workflows.approval_options` puts into the memo
 never a reason or a comment.
 """
 
-import binascii
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -149,8 +148,8 @@ def token_bytes(text: str | None) -> bytes | None:
     if text is None:
         return None
     try:
-        return urlsafe_b64decode(text.encode())
-    except (ValueError, binascii.Error):
+        return b64decode(text.encode(), altchars=b"-_", validate=True)
+    except ValueError:
         raise no_such_page() from None
 
 

@@ -127,7 +127,7 @@ class Approvals:
         try:
             await executions.fetch_next_page()
         except RPCError as error:
-            if after is not None and error.status == RPCStatusCode.INVALID_ARGUMENT:
+            if after is not None and error.status in _NO_PAGE:
                 raise no_such_page() from None
             raise
         found = [await summary_of(execution) for execution in executions.current_page or ()]
@@ -307,6 +307,8 @@ class Approvals:
         )
 
 
+# What the server makes of a page token that it did not give.
+_NO_PAGE: Final = (RPCStatusCode.INVALID_ARGUMENT, RPCStatusCode.UNKNOWN)
 _GONE: Final = (
     RPCStatusCode.NOT_FOUND,
     RPCStatusCode.ABORTED,

@@ -85,7 +85,10 @@ class Pages:
         if opened is not None:
             return opened
         visitor = visitor_of(request, self._settings, self._sessions)
-        after = request.query_params.get("after")
+        sealed = request.query_params.get("after")
+        after = None if sealed is None else self._sessions.unsealed(sealed)
+        if sealed is not None and after is None:
+            raise HTTPException(400, "There is no such page of the list. Begin with the first.")
         page = await self._approvals.page(which, size=PAGE_SIZE, after=after)
         html = render(
             "list.html",
@@ -93,7 +96,9 @@ class Pages:
             which=which,
             entries=page.entries,
             first=after is None,
-            older=None if page.next is None else urlencode({"after": page.next}),
+            older=None
+            if page.next is None
+            else urlencode({"after": self._sessions.sealed(page.next)}),
         )
         return self._kept(HTMLResponse(html), visitor)
 

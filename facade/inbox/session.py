@@ -54,6 +54,15 @@ class Sessions:
         """Whether a form was given to this approver, in this session, for this approval."""
         return _equal(token, self.token(session, approver, approval))
 
+    def sealed(self, page: str) -> str:
+        """A page's token for an address: the server needs seconds to refuse one it never gave."""
+        return f"{page}.{self._sign('page', page)}"
+
+    def unsealed(self, sealed: str) -> str | None:
+        """The page's token, or ``None`` where this process did not seal it."""
+        page, _, signature = sealed.partition(".")
+        return page if _equal(signature, self._sign("page", page)) else None
+
     def _sign(self, *parts: str) -> str:
         return hmac.new(self.secret, json.dumps(parts).encode(), sha256).hexdigest()
 

@@ -49,6 +49,7 @@ def make_inbox(
             Exception: _unforeseen,
         },
     )
+    site.router.redirect_slashes = False
     return Guard(site, settings)
 
 
