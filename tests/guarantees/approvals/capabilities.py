@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
 from temperance import (
     Actor,
@@ -132,7 +133,7 @@ def app_of(
     books: Books,
     sinks: Sequence[Sink] = (),
     *,
-    capabilities: Sequence[Capability[Payment, Receipt]] = CAPABILITIES,
+    capabilities: Sequence[Capability[Any, Receipt]] = CAPABILITIES,
     policies: Sequence[Policy] = (),
     may_approve: Callable[[Actor, ApprovalRecord], bool] | None = None,
     self_approval: str | None = None,

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.common import RetryPolicy
+from temporalio.converter import DataConverter, PayloadCodec
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
@@ -89,10 +90,21 @@ class Office:
 
     @classmethod
     async def opened(
-        cls, server: EmbeddedServer, app: App, queue: str, books: Books, events: MemorySink
+        cls,
+        server: EmbeddedServer,
+        app: App,
+        queue: str,
+        books: Books,
+        events: MemorySink,
+        *,
+        codec: PayloadCodec | None = None,
     ) -> "Office":
         """The office of an application."""
-        client = await server.connect(plugins=[TemperancePlugin(app)])
+        client = await Client.connect(
+            server.target_host,
+            plugins=[TemperancePlugin(app)],
+            data_converter=dataclasses.replace(DataConverter.default, payload_codec=codec),
+        )
         return cls(client, app, queue, books, events)
 
     @asynccontextmanager
