@@ -1,5 +1,6 @@
 """Gives every run its `GovernedRun`, and lets a public error fail the workflow as itself."""
 
+import asyncio
 from typing import Any, NoReturn
 
 from temporalio import workflow
@@ -16,6 +17,7 @@ from temporalio.worker import (
 from ..runtime.app import App
 from ..runtime.error import CapabilityError, ConfigurationError, StepError
 from .run import CURRENT, GovernedRun
+from .waiting import withdraw_all
 
 PUBLIC_ERRORS: tuple[type[Exception], ...] = (CapabilityError, StepError, ConfigurationError)
 """Exceptions of the library that fail a workflow, never its task."""
@@ -56,9 +58,14 @@ class GovernedInbound(WorkflowInboundInterceptor):
         """Runs the workflow with its `GovernedRun`."""
         CURRENT.set(self.governed)
         try:
-            return await super().execute_workflow(input)
-        except CapabilityError as error:
-            _fail(error)
+            result = await super().execute_workflow(input)
+        except (Exception, asyncio.CancelledError) as error:
+            await withdraw_all(self.governed)
+            if isinstance(error, CapabilityError):
+                _fail(error)
+            raise
+        await withdraw_all(self.governed)
+        return result
 
     async def handle_signal(self, input: HandleSignalInput) -> None:
         """Handles a signal with the run's `GovernedRun`."""

@@ -8,6 +8,7 @@ from temporalio.exceptions import CancelledError, FailureError
 from ..runtime.envelope import ExecutionResult
 from .cancellation import TURNS, Cancellations
 from .pending import Pending
+from .run import GovernedRun
 
 
 async def wait_for(pending: Pending, cancellations: Cancellations) -> ExecutionResult[object]:
@@ -39,6 +40,9 @@ async def wait_for(pending: Pending, cancellations: Cancellations) -> ExecutionR
                 elif turns:
                     turns -= 1
                     await asyncio.sleep(0)
+                elif not pending.begun.done():
+                    # The server cannot cancel what it does not have yet.
+                    await workflow.wait([pending.begun])
                 else:
                     withdrawn = True
                     await _withdraw(pending.record.id)
@@ -47,6 +51,21 @@ async def wait_for(pending: Pending, cancellations: Cancellations) -> ExecutionR
         return pending.outcome.result()
     finally:
         pending.waiting -= 1
+
+
+async def withdraw_all(run: GovernedRun) -> None:
+    """Withdraws what a cancelled workflow leaves open, right before it ends.
+
+    Args:
+        run: The run; nothing is withdrawn unless its workflow was cancelled.
+    """
+    if workflow.cancellation_reason() is None:
+        return
+    for pending in run.approvals.by_id.values():
+        if not pending.begun.done():
+            await workflow.wait([pending.begun])
+        if not pending.outcome.done():
+            await _withdraw(pending.record.id)
 
 
 def _others_wait(pending: Pending) -> bool:

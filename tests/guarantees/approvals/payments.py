@@ -27,10 +27,11 @@ class Receipt(BaseModel):
 
 
 class Ask(BaseModel):
-    """One execution to ask for."""
+    """One execution to ask for, with a payment as it is or as it is written in `raw`."""
 
     capability: str
     payment: Payment
+    raw: str | None = None
     step: str | None = None
     wait: bool = True
     actor: str = "ada"

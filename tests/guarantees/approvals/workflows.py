@@ -59,9 +59,8 @@ class Asking:
         self._open += 1
         try:
             invoker = Invoker(actor=Actor(id=ask.actor), surface="agent", task_queue=ask.queue)
-            envelope = await invoker.invoke(
-                ask.capability, ask.payment, step=ask.step, wait=ask.wait
-            )
+            given = ask.payment if ask.raw is None else ask.raw
+            envelope = await invoker.invoke(ask.capability, given, step=ask.step, wait=ask.wait)
         finally:
             self._open -= 1
         # By id, outputs are JSON-like; they are read as receipts where they arrive.
