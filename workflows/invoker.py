@@ -11,7 +11,7 @@ from temporalio import workflow
 from ..runtime.actor import Actor
 from ..runtime.call import Asked as Demand
 from ..runtime.capability import Capability, id_asked_for
-from ..runtime.envelope import ApprovalRequired, ExecutionResult, Failed
+from ..runtime.envelope import ApprovalRequired, Cancelled, ExecutionResult, Failed
 from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
@@ -164,7 +164,11 @@ class Invoker:
         envelope, demand = execution.answer.envelope, execution.demand
         if not execution.answer.seen:
             envelope = await record_unseen(ask, taken.id, execution.answer, cancellations)
-        if isinstance(envelope, ApprovalRequired) and demand and not cancellations.arrived:
+        if isinstance(envelope, ApprovalRequired) and cancellations.arrived:
+            # Nobody is asked any more.
+            ended = Answer(_not_asked(envelope), seen=False)
+            envelope = await record_unseen(ask, taken.id, ended, cancellations)
+        elif isinstance(envelope, ApprovalRequired) and demand:
             pending = self._pending(run, asked, envelope, demand, ask, taken)
             if pending.record.execution_id != envelope.execution_id:
                 await record_joined(pending, ask, envelope, cancellations)
@@ -235,6 +239,19 @@ class Invoker:
             task_queue=self._task_queue,
         )
         return ask_person(run, key, request, ask, step.id)
+
+
+def _not_asked(envelope: ApprovalRequired) -> Cancelled:
+    """The envelope of a request that was cancelled before a person was asked."""
+    return Cancelled(
+        execution_id=envelope.execution_id,
+        capability=envelope.capability,
+        attempts=envelope.attempts,
+        errors=envelope.errors,
+        effect=envelope.effect,
+        repeat_of=envelope.repeat_of,
+        error=CapabilityError("CANCELLED", stage="approval").public(),
+    )
 
 
 def _waiting(pending: Pending, envelope: ApprovalRequired) -> ApprovalRequired:
