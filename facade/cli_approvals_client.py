@@ -3,9 +3,12 @@
 import dataclasses
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from temperance.cli_connection import ConnectionOptions, connect_by
+import click
+
+from temperance.cli_connection import Command, ConnectionOptions, connect_by, connection_options
 from temperance.cli_exit import CommandFailed, ExitCode
 from temperance.printable import printable
 
@@ -15,8 +18,30 @@ if TYPE_CHECKING:
     from temperance.approvals import Approvals
 
 
-async def approvals_of(options: ConnectionOptions) -> "Approvals":
+class AnswerOptions(ConnectionOptions):
+    """What the options come to of a command that asks a worker."""
+
+    timeout: float
+
+
+def answer_options(command: Command) -> Command:
+    """Gives a command the options of `AnswerOptions`."""
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True, max=3600),
+        default=20.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long to wait for a worker to answer.",
+    )(connection_options(command))
+
+
+async def approvals_of(options: ConnectionOptions, timeout: float = 20.0) -> "Approvals":
     """The approvals of a namespace; no application is needed.
+
+    Args:
+        options: Which.
+        timeout: How long a worker may take to answer, in seconds.
 
     Raises:
         ConnectionFailed: There is no connection.
@@ -26,7 +51,7 @@ async def approvals_of(options: ConnectionOptions) -> "Approvals":
     from temperance.logging import configure_logging
 
     configure_logging("console", "error")
-    return Approvals(_with_pydantic(await connect_by(options)))
+    return Approvals(_with_pydantic(await connect_by(options)), timeout=timedelta(seconds=timeout))
 
 
 def _with_pydantic(client: "Client") -> "Client":

@@ -1,13 +1,17 @@
 """`temperance approvals approve`, `reject` and `cancel`: one decision of one person."""
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, Unpack
 
 import click
 
-from temperance.cli_approvals_client import approvals_of, refusals
-from temperance.cli_connection import ConnectionOptions, connection_options
+from temperance.cli_approvals_client import (
+    AnswerOptions,
+    answer_options,
+    approvals_of,
+    refusals,
+)
+from temperance.cli_connection import Command
 from temperance.cli_text import examples, write
 from temperance.cli_value import PERSON, person
 from temperance.printable import printable
@@ -17,7 +21,6 @@ from temperance.runtime.approval import MAX_COMMENT
 if TYPE_CHECKING:
     from temperance.runtime.approval import ApprovalRecord
 
-Command = Callable[..., Any]  # click calls it with what its options come to
 _Verdict = Literal["approve", "reject", "cancel"]
 
 APPROVER_VARIABLE: Final = "TEMPERANCE_APPROVER"
@@ -30,7 +33,7 @@ class _Decision(TypedDict):
     as_json: bool
 
 
-class _DecideOptions(ConnectionOptions, _Decision):
+class _DecideOptions(AnswerOptions, _Decision):
     pass
 
 
@@ -43,7 +46,7 @@ def _check_length(ctx: click.Context, param: click.Parameter, value: str | None)
 
 
 def _decision_options(command: Command) -> Command:
-    command = connection_options(command)
+    command = answer_options(command)
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -114,7 +117,7 @@ def _decide(approval: str, verdict: _Verdict, options: _DecideOptions) -> None:
 
 
 async def _send(approval: str, verdict: _Verdict, options: _DecideOptions) -> "ApprovalRecord":
-    approvals = await approvals_of(options)
+    approvals = await approvals_of(options, options["timeout"])
     person, comment = options["person"], options["comment"]
     if verdict == "cancel":
         return await approvals.cancel(approval, by=person, comment=comment, source="cli")

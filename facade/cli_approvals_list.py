@@ -24,6 +24,8 @@ _HEAD: Final = (
     *("approval", "asked", "state", "expires", "risk"),
     *("capability", "asked by", "workflow", "decided by"),
 )
+# What the first batch may not have yet: another age, state or rest of time, and a longer risk.
+_WIDEST: Final = ("", "59m 59s ago", "executing", "in 59m 59s", "critical", "", "", "", "")
 _BATCH: Final = 100
 
 
@@ -113,7 +115,8 @@ class _Printer:
         rows: Iterable[Sequence[str]] = self._rows
         if self._widths is None:
             rows = [_HEAD, *self._rows]
-            self._widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            columns = zip(_WIDEST, *rows, strict=True)
+            self._widths = [max(map(len, column)) for column in columns]
         write("\n".join(self._aligned(row) for row in rows))
         self._rows = []
 

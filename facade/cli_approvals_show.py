@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from temperance.cli_approvals_client import approvals_of, refusals
-from temperance.cli_connection import ConnectionOptions, connection_options
+from temperance.cli_approvals_client import (
+    AnswerOptions,
+    answer_options,
+    approvals_of,
+    refusals,
+)
 from temperance.cli_text import examples, write
 from temperance.printable import printable
 
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from temperance.runtime.envelope import ExecutionResult
 
 
-class _ShowOptions(ConnectionOptions):
+class _ShowOptions(AnswerOptions):
     as_json: bool
 
 
@@ -30,7 +34,7 @@ class _ShowOptions(ConnectionOptions):
 )
 @click.argument("approval")
 @click.option("--json", "as_json", is_flag=True, help="Record and outcome as one line of JSON.")
-@connection_options
+@answer_options
 def show(approval: str, **options: Unpack[_ShowOptions]) -> None:
     """Show one approval: what would run, why a person is asked, who decided.
 
@@ -57,7 +61,7 @@ async def _show(
 ) -> "tuple[ApprovalRecord, ExecutionResult[object] | None]":
     from temperance.runtime.error import CapabilityError
 
-    approvals = await approvals_of(options)
+    approvals = await approvals_of(options, options["timeout"])
     record = await approvals.show(approval)
     try:
         return record, await approvals.outcome_so_far(approval)
