@@ -45,7 +45,7 @@ async def test_g3_what_waits_is_listed_shown_and_approved(house: House, tmp_path
     listed = await approvals(house, tmp_path, "list")
     assert listed.code == 0
     assert re.search(
-        rf"^{approval}  \d+s ago +pending  in 14m \d\ds +high +shop\.refund +"
+        rf"^{approval}  \d+s ago +pending +in 14m \d\ds +high +shop\.refund +"
         r"automation:support-desk  - +-$",
         listed.out,
         re.MULTILINE,
