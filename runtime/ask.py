@@ -113,10 +113,13 @@ def _read_grant(wire: WireObject | None) -> Grant | None:
     if wire is None:
         return None
     try:
+        expires_at = datetime.fromisoformat(str(wire.get("expires_at")))
+        if expires_at.tzinfo is None:
+            raise ValueError
         return Grant(
             execution_id=str(wire.get("execution")),
             input_hash=str(wire.get("input_hash")),
-            expires_at=datetime.fromisoformat(str(wire.get("expires_at"))),
+            expires_at=expires_at,
             approver=Actor.from_text(str(wire.get("by"))),
             types=texts(wire.get("types")),
         )
