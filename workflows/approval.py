@@ -271,7 +271,8 @@ class ApprovalWorkflow:
         handle = workflow.start_activity(
             RECORD_APPROVAL_ACTIVITY,
             ApprovalNote(
-                record=record,
+                # What is shown may be large, and no event has it.
+                record=record.model_copy(update={"shown": None}),
                 types=types,
                 effect=self._effect(),
                 correlation_id=request.correlation_id,

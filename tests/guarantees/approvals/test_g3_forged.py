@@ -50,7 +50,7 @@ async def test_g3_a_foreign_workflow_that_passes_an_approval_is_asked_for_one(
             task_queue=office.queue,
         )
 
-    assert reply.startswith('{"approval":')
+    assert '"approval":{"reasons":' in reply
     assert office.books.entries() == []
     asked = [event.execution_id for event in office.events.events]
     assert execution_id not in asked
