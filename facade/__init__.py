@@ -1,14 +1,15 @@
 """Governed capabilities that run durably on Temporal.
 
 The names that applications use. In workflow code import `Invoker` from ``temperance.workflows``; on
-workers and clients take `TemperancePlugin` and `TemperanceClient`, which are loaded when first used,
-because this module is also imported inside the workflow sandbox.
+workers and clients take `TemperancePlugin`, `TemperanceClient` and `Approvals`, which are loaded
+when first used, because this module is also imported inside the workflow sandbox.
 """
 
 from typing import TYPE_CHECKING
 
 from temperance.runtime.actor import ANONYMOUS, Actor
 from temperance.runtime.app import App
+from temperance.runtime.approval import ApprovalRecord
 from temperance.runtime.capability import Approval, Capability, Redact, capability
 from temperance.runtime.context import Context
 from temperance.runtime.decision import Decision, allow, deny, hide, require_approval
@@ -39,6 +40,7 @@ from temperance.runtime.sink import JsonlSink, MemorySink, Sink
 
 if TYPE_CHECKING:
     from temperance.activities.structlog_sink import StructlogSink
+    from temperance.approvals import Approvals
     from temperance.client import TemperanceClient
     from temperance.plugin import TemperancePlugin
 
@@ -47,7 +49,9 @@ __all__ = [
     "Actor",
     "App",
     "Approval",
+    "ApprovalRecord",
     "ApprovalRequired",
+    "Approvals",
     "Cancelled",
     "Capability",
     "CapabilityError",
@@ -86,6 +90,7 @@ __all__ = [
 ]
 
 _LAZY = {
+    "Approvals": "temperance.approvals",
     "StructlogSink": "temperance.activities.structlog_sink",
     "TemperanceClient": "temperance.client",
     "TemperancePlugin": "temperance.plugin",

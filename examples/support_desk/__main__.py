@@ -33,15 +33,26 @@ INTERRUPTED = 130
     help="A new folder for the databases and logs. Left out: a temporary one, removed at the end.",
 )
 @click.option("--keep", is_flag=True, help="Leave server and worker running until Ctrl-C.")
-def main(tickets: Path | None, home: Path | None, keep: bool) -> None:
+@click.option(
+    "--ask",
+    is_flag=True,
+    help="You are the shift lead: decide what the agent may not do alone, here or on a web page.",
+)
+def main(tickets: Path | None, home: Path | None, keep: bool, ask: bool) -> None:
     """Answer support tickets with a scripted agent, governed by temperance on Temporal.
 
     Starts a Temporal server and worker processes, runs a workflow for each ticket, and counts what
-    really happened. On the way a payment times out, a read fails twice and a worker is killed.
+    really happened. On the way a payment times out, a read fails twice, a worker is killed, and a
+    refund over the limit waits for a person.
 
     Exit code: 0 when every effect is what it should be, 1 when not, 2 when the command line is
     wrong, 130 after Ctrl-C.
     """
+    if ask and not sys.stdin.isatty():
+        raise click.UsageError(
+            "--ask waits for a person, and standard input is no terminal. Run it in one, or leave "
+            "--ask out: then the demo decides as its data says"
+        )
     with TemporaryDirectory(prefix="support-desk-") as temporary:
         folder = Path(temporary) if home is None else home.absolute()
         try:
@@ -52,7 +63,7 @@ def main(tickets: Path | None, home: Path | None, keep: bool) -> None:
             raise click.UsageError(
                 f"{folder} already holds a support desk; name another folder, or remove this one"
             )
-        sys.exit(_run(Options(tickets or bundled_tickets(), folder, keep)))
+        sys.exit(_run(Options(tickets or bundled_tickets(), folder, keep, ask)))
 
 
 def _run(options: Options) -> int:
@@ -68,13 +79,20 @@ def _run(options: Options) -> int:
         ended = group.subgroup(WorkerEndedError)
         if ended is None:
             raise
-        raise click.ClickException(str(ended.exceptions[0])) from group
+        raise click.ClickException(str(_first(ended))) from group
+
+
+def _first(group: ExceptionGroup[Exception]) -> Exception:
+    """The first exception in a group of groups."""
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, ExceptionGroup) else first
 
 
 async def _work(options: Options, console: Console) -> bool:
-    """Runs the demo; SIGTERM ends it as Ctrl-C does."""
+    """Runs the demo; SIGTERM, and a terminal that is closed, end it as Ctrl-C does."""
     task = asyncio.ensure_future(run(options, console))
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     return await task
 
 

@@ -27,7 +27,7 @@ _SUGGESTED_CALL = re.compile(r"\bcall ([a-z_]+(?:\.[a-z_]+)+)")
 _TEMPLATE_OF_TOPIC: Mapping[str, Template] = {
     "refund": "refunded",
     "order_status": "order_status",
-    "change_address": "a_colleague_will_write",
+    "change_address": "address_changed",
     "other": "general",
 }
 
@@ -37,6 +37,17 @@ _TEMPLATE_OF_REFUSAL: Mapping[str, Template] = {
     "NOT_YOUR_ORDER": "order_unknown",
     "ALREADY_REFUNDED": "refund_refused",
     "MORE_THAN_IS_LEFT": "refund_refused",
+}
+
+_OUTCOME_OF_ACTION: Mapping[str, str] = {
+    "orders.refund": "refunded",
+    "orders.change_address": "address changed",
+}
+
+_OUTCOME_OF_DECISION: Mapping[str, str] = {
+    "APPROVAL_REJECTED": "rejected by a person",
+    "APPROVAL_EXPIRED": "nobody decided in time",
+    "APPROVAL_CANCELLED": "withdrawn",
 }
 
 
@@ -179,10 +190,13 @@ def _facts(ticket: Ticket, seen: Mapping[str, Seen]) -> dict[str, JsonValue]:
 def _outcome(seen: tuple[Seen, ...], by_capability: Mapping[str, Seen]) -> str:
     troubles = [each for each in seen if not each.completed]
     if not troubles:
-        return "refunded" if "orders.refund" in by_capability else "answered"
+        done = (name for name in _OUTCOME_OF_ACTION if name in by_capability)
+        return next((_OUTCOME_OF_ACTION[name] for name in done), "answered")
     first = troubles[0]
     if first.status == "approval_required":
         return "waits for a person"
+    if (decided := _OUTCOME_OF_DECISION.get(first.code or "")) is not None:
+        return decided
     if first.capability == "mail.send":
         return "answer uncertain"
     if first.code == "POLICY_DENIED":

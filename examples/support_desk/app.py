@@ -10,7 +10,7 @@ from temperance import App, Governance, Request
 
 from . import capabilities
 from .premises import HOME_VARIABLE, Premises
-from .rules import declare_refusals
+from .rules import declare_refusals, only_people
 from .workflow import SupportTicket
 
 TASK_QUEUE = "support-desk"
@@ -40,4 +40,5 @@ app = App(
     workflows=[SupportTicket],
     modules=[capabilities],
     task_queue=TASK_QUEUE,
+    may_approve=only_people,
 )

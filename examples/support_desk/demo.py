@@ -1,26 +1,30 @@
 """The demo from the opening of the desk to the count of what really happened."""
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from temperance import TemperancePlugin
+from temperance import Approvals, TemperancePlugin
 from temperance.embedded import EmbeddedServer
 
 from . import report
 from .app import app
 from .desk import Desk, workflow_id
 from .ledger import count, discrepancies, expected_totals
-from .premises import Premises, bundled_stock, bundled_tickets
+from .premises import Premises, Stock, bundled_stock, bundled_tickets
 from .progress import Display
+from .shift_lead import Minutes, Script, ShiftLead
 from .staff import Staff
 from .stories import Scene, Story, stories
+from .stories_of_approvals import approval_stories
+from .terminal import Person
 from .tickets import Inbox, read_inbox
 from .watch import Watch
+from .web import open_inbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class Options:
     tickets: Path
     home: Path
     keep: bool
+    ask: bool = False
 
 
 async def run(options: Options, console: Console) -> bool:
@@ -59,11 +64,17 @@ async def run(options: Options, console: Console) -> bool:
         client = await server.connect(plugins=[TemperancePlugin(app)])
         async with Staff(options.home, server.target_host) as staff:
             scene = Scene(premises, {t.id: t for t in inbox.tickets}, {}, staff.names)
-            with Display(console, len(inbox.tickets)) as display:
+            approvals = Approvals(client)
+            with Display(console, len(inbox.tickets), bar=not options.ask) as display:
                 watch = Watch(scene, stock.incidents, display.tell)
                 desk = Desk(client, staff, scene, stock.incidents, display, watch)
-                await _while_watched(watch, desk.work(inbox.tickets))
+                async with _decider(options, console, desk, stock, approvals) as decide:
+                    lead = ShiftLead(approvals, decide, desk.put_aside, display.tell)
+                    async with _meanwhile(watch.keep(), lead.keep()):
+                        await desk.work(inbox.tickets)
+                        await lead.settled()
             told = stories(scene, stock.incidents, [worker.pid for worker in desk.killed])
+            told += approval_stories(scene, lead.minutes.values(), desk.killed)
             right = _conclude(console, options, scene, inbox, told)
             if options.keep:
                 _look_on(console, options, server, desk, told)
@@ -76,14 +87,26 @@ async def run(options: Options, console: Console) -> bool:
     return right
 
 
-async def _while_watched(watch: Watch, work: Coroutine[None, None, None]) -> None:
-    watching = asyncio.create_task(watch.keep())
-    try:
-        await work
-    finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+@asynccontextmanager
+async def _decider(
+    options: Options, console: Console, desk: Desk, stock: Stock, approvals: Approvals
+) -> AsyncGenerator[Callable[[ShiftLead, Minutes], Awaitable[None]]]:
+    """Who decides: the script, or a person with a terminal and a web page."""
+    if not options.ask:
+        yield Script(stock.decisions, desk.after_the_kill)
+        return
+    async with open_inbox(approvals) as link:
+        yield Person(console, link, desk)
+
+
+@asynccontextmanager
+async def _meanwhile(*others: Coroutine[None, None, None]) -> AsyncGenerator[None]:
+    """Others go on while the body does; they end with it, and it ends where one of them fails."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(other) for other in others]
+        yield
+        for task in tasks:
+            task.cancel()
 
 
 def _conclude(
@@ -93,12 +116,13 @@ def _conclude(
     bundled = options.tickets == bundled_tickets()
     earlier = [refund.key for refund in bundled_stock().earlier_refunds]
     books = count(scene.premises, earlier)
-    expected = expected_totals() if bundled else None
+    # What a person decides is not known beforehand.
+    expected = expected_totals() if bundled and not options.ask else None
     wrong = [*discrepancies(books, scene.records.values(), expected)]
     unfinished = [t.id for t in inbox.tickets if t.id not in scene.records]
     wrong += [f"{ticket}: its workflow did not finish" for ticket in unfinished]
     wrong += [f"{story.ticket}: not what was promised" for story in told if not story.holds]
-    if bundled and len(told) < len(bundled_stock().incidents.kill_a_worker_during) + 2:
+    if bundled and len(told) < len(bundled_stock().incidents.kill_a_worker_during) + 3:
         wrong.append("not every incident happened")
     console.print()
     report.show_tickets(console, inbox.tickets, scene.records.values())
@@ -123,5 +147,8 @@ def _look_on(
     link = f"{server.ui_url}/namespaces/{server.namespace}/workflows/{page}"
     console.print(f"  worth a look        {link}", soft_wrap=True)
     console.print(f"  databases and logs  {options.home}", soft_wrap=True)
-    command = f"temporal workflow list --address {server.target_host}"
-    console.print(f"  in another terminal {command}", soft_wrap=True)
+    where = f"--address {server.target_host}"
+    console.print(f"  in another terminal temporal workflow list {where}", soft_wrap=True)
+    console.print(
+        f"  who decided         temperance approvals list --which closed {where}", soft_wrap=True
+    )

@@ -8,6 +8,7 @@ _BODIES: Mapping[Template, str] = {
     "order_status": "Your order {order} was last seen at {last_seen}.",
     "refunded": "We have refunded {amount} EUR for your order {order}.",
     "refund_refused": "We cannot refund this for your order {order}: too little is left of it.",
+    "address_changed": "We will send your order {order} to the new address.",
     "a_colleague_will_write": "A colleague will look at your request and write to you.",
     "customer_unknown": "We know no customer with your address. Did you order with another one?",
     "order_unknown": "We cannot find the order {order} among your orders.",

@@ -14,6 +14,7 @@ Template = Literal[
     "order_status",
     "refunded",
     "refund_refused",
+    "address_changed",
     "a_colleague_will_write",
     "customer_unknown",
     "order_unknown",

@@ -58,6 +58,14 @@ class Incidents(_Frozen):
     kill_a_worker_during: tuple[str, ...]
 
 
+class Ruling(_Frozen):
+    """What the shift lead says of a ticket in the demo, and whether only after the kill."""
+
+    approve: bool
+    comment: str
+    after_the_kill: bool = False
+
+
 class Stock(_Frozen):
     """What the shop starts with: `data/shop.json`."""
 
@@ -65,6 +73,7 @@ class Stock(_Frozen):
     orders: tuple[_Order, ...]
     earlier_refunds: tuple[_EarlierRefund, ...]
     incidents: Incidents
+    decisions: dict[str, Ruling]
 
 
 class Premises:

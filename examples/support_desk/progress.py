@@ -12,8 +12,9 @@ from rich.text import Text
 class Display:
     """Shows how far the work is, and tells news above it."""
 
-    def __init__(self, console: Console, total: int) -> None:
+    def __init__(self, console: Console, total: int, *, bar: bool = True) -> None:
         self._console = console
+        self._lines = not (bar and console.is_terminal)
         self._total = total
         self._done = 0
         self._start = time.monotonic()
@@ -24,7 +25,7 @@ class Display:
             TimeElapsedColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=self._lines,
         )
         self._task = self._bar.add_task("tickets", total=total)
 
@@ -49,5 +50,5 @@ class Display:
         """One ticket is done."""
         self._done += 1
         self._bar.advance(self._task)
-        if not self._console.is_terminal:
+        if self._lines:
             self.tell(f"[{self._done}/{self._total}] {ticket} {outcome}")

@@ -8,13 +8,27 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from temperance import Context, Decision, DeclaredError, Proceed, Request, allow, deny
+from temperance import (
+    Actor,
+    ApprovalRecord,
+    Context,
+    Decision,
+    DeclaredError,
+    Proceed,
+    Request,
+    allow,
+    deny,
+    require_approval,
+)
 
 from .models import RefundRequest
 from .shop import Rule, ShopError
 
 REFUND_LIMIT = Decimal("500.00")
-"""The most that the agent may refund at a time."""
+"""The most that the agent refunds without asking a person."""
+
+REFUND_CEILING = Decimal("1000.00")
+"""The most that this desk refunds at all."""
 
 
 class UnknownCustomer(DeclaredError):
@@ -56,8 +70,17 @@ async def declare_refusals(ctx: Context[Any], proceed: Proceed) -> object:
 
 
 def refund_limit(request: Request[Any, Any]) -> Decision:
-    """Policy: the agent refunds no more than `REFUND_LIMIT` at a time."""
+    """Policy: over `REFUND_LIMIT` a person decides, over `REFUND_CEILING` nobody here may."""
     wanted = request.input
-    if isinstance(wanted, RefundRequest) and wanted.amount > REFUND_LIMIT:
-        return deny("OVER_THE_LIMIT", f"At most {REFUND_LIMIT} EUR are refunded at a time.")
-    return allow()
+    if not isinstance(wanted, RefundRequest) or wanted.amount <= REFUND_LIMIT:
+        return allow()
+    if wanted.amount > REFUND_CEILING:
+        return deny("OVER_THE_CEILING", f"This desk refunds at most {REFUND_CEILING} EUR.")
+    reason = f"{wanted.amount} EUR is more than the {REFUND_LIMIT} EUR that the agent may refund."
+    return require_approval(reason, type="shift_lead")
+
+
+def only_people(approver: Actor, record: ApprovalRecord) -> bool:
+    """Who may approve: people, and no other program. Who asked may not in any case."""
+    del record
+    return approver.kind == "user"

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,6 +28,7 @@ class Worker:
         self.name = name
         self.log = log
         self.dismissed = False
+        self.killed_at: datetime | None = None
         self._process = process
 
     @property
@@ -36,6 +38,7 @@ class Worker:
     async def kill(self) -> None:
         """Ends it at once (SIGKILL), as a crash does."""
         self.dismissed = True
+        self.killed_at = datetime.now(UTC)
         self._process.kill()
         await self._process.wait()
 
