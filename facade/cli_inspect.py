@@ -9,7 +9,7 @@ from temperance.cli_target import load_app
 from temperance.cli_text import examples, is_terminal, print_columns, seconds, write
 
 if TYPE_CHECKING:
-    from temperance.inspection import AppSeen, CapabilitySeen
+    from temperance.inspection import AppSeen, CapabilitySeen, DecidingSeen
 
 _COLUMNS = (
     "capability",
@@ -72,7 +72,7 @@ def _print(seen: "AppSeen") -> None:
         Console(highlight=False).print(table)
     else:
         print_columns([_COLUMNS, *rows])
-    write(_closing(seen))
+    write(f"{_deciding(seen['deciding'])}\n{_closing(seen)}")
 
 
 def _row(entry: "CapabilitySeen") -> tuple[str, ...]:
@@ -112,6 +112,15 @@ def _approval(entry: "CapabilitySeen") -> str:
     if approval is None or not approval["required"]:
         return "-"
     return f"{approval['type'] or 'anyone'}, within {seconds(approval['expires_in'])}"
+
+
+def _deciding(rules: "DecidingSeen") -> str:
+    if rules["reject_self_approval"]:
+        said = "approvals: whoever asked may not decide"
+    else:
+        said = f"approvals: WHOEVER ASKED MAY DECIDE TOO, because: {rules['self_approval_reason']}"
+    hook = rules["may_approve"]
+    return f"{said}; {hook} says who else may not" if hook else said
 
 
 def _closing(seen: "AppSeen") -> str:

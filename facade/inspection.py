@@ -1,6 +1,6 @@
 """What an application governs, and what its metadata comes to: `temperance inspect`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypedDict
 
 from temperance.runtime.app import App
@@ -34,6 +34,7 @@ class ApprovalSeen(TypedDict):
 
     required: bool
     type: str | None
+    reason: str | None
     expires_in: float
 
 
@@ -55,6 +56,14 @@ class CapabilitySeen(TypedDict):
     declared_in: str
 
 
+class DecidingSeen(TypedDict):
+    """Who may decide approvals, beside what each capability says."""
+
+    may_approve: str | None
+    reject_self_approval: bool
+    self_approval_reason: str | None
+
+
 class AppSeen(TypedDict):
     """An application."""
 
@@ -62,6 +71,7 @@ class AppSeen(TypedDict):
     workflows: list[str]
     strict_audit: bool
     payload_limit: int
+    deciding: DecidingSeen
     capabilities: list[CapabilitySeen]
 
 
@@ -79,6 +89,11 @@ def inspect_app(app: App) -> AppSeen:
         workflows=[f"{entry.__module__}.{entry.__qualname__}" for entry in app.workflows],
         strict_audit=app.strict_audit,
         payload_limit=app.payload_limit,
+        deciding=DecidingSeen(
+            may_approve=None if app.may_approve is None else _name_of(app.may_approve),
+            reject_self_approval=app.reject_self_approval,
+            self_approval_reason=app.self_approval_reason,
+        ),
         capabilities=[
             _capability(app, entry)
             for entry in sorted(app.governance.registry, key=lambda entry: entry.id)
@@ -88,7 +103,7 @@ def inspect_app(app: App) -> AppSeen:
 
 # A capability of any input and output.
 def _capability(app: App, entry: Capability[Any, Any]) -> CapabilitySeen:
-    options = derive_options(entry)
+    options = derive_options(entry, app)
     retry = options["retry_policy"]
     heartbeat = options.get("heartbeat_timeout")
     approval = entry.approval
@@ -119,6 +134,7 @@ def _capability(app: App, entry: Capability[Any, Any]) -> CapabilitySeen:
         else ApprovalSeen(
             required=approval.required,
             type=approval.type,
+            reason=approval.reason,
             expires_in=approval.expires_in.total_seconds(),
         ),
         policies={
@@ -128,6 +144,12 @@ def _capability(app: App, entry: Capability[Any, Any]) -> CapabilitySeen:
         tags=sorted(entry.tags),
         declared_in=entry.declared_in,
     )
+
+
+def _name_of(hook: Callable[..., object]) -> str:
+    """A function's name, or that of the class of anything else that is called."""
+    named = hook if hasattr(hook, "__qualname__") else type(hook)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def _names(names: Iterable[str]) -> list[str]:

@@ -38,7 +38,7 @@ async def test_without_a_terminal_the_table_is_plain_and_nothing_is_cut(tmp_path
     """Wider than any terminal: what reads it is a file or a program."""
     ran = await run("inspect", "shop:app", folder=tmp_path, env={"COLUMNS": "20"})
     assert ran.code == 0
-    head, *rows, closing = ran.out.splitlines()
+    head, *rows, deciding, closing = ran.out.splitlines()
     assert head.split("  ")[0] == "capability"
     assert [row.split()[0] for row in rows] == [
         "orders.erase",
@@ -50,8 +50,26 @@ async def test_without_a_terminal_the_table_is_plain_and_nothing_is_cut(tmp_path
     assert "manager, within 15m" in rows[0]
     assert "3, after 1ms to 30s" in rows[2]
     assert "20s, queue 2m  30s, beat 10s" in rows[4]
+    assert deciding == "approvals: whoever asked may not decide"
     assert closing == "5 capabilities, task queue shop"
     assert ran.out.isascii()
+
+
+async def test_g3_an_application_in_which_requesters_may_approve_says_so_and_why(
+    tmp_path: Path,
+) -> None:
+    """In the table and as JSON; beside it the name of whatever else decides."""
+    table = await run("inspect", "lenient:app", folder=tmp_path)
+    assert (
+        "approvals: WHOEVER ASKED MAY DECIDE TOO, because: One person runs the shop.; "
+        "lenient.anybody says who else may not"
+    ) in table.out.splitlines()
+    told = await run("inspect", "lenient:app", "--json", folder=tmp_path)
+    assert json.loads(told.out)["deciding"] == {
+        "may_approve": "lenient.anybody",
+        "reject_self_approval": False,
+        "self_approval_reason": "One person runs the shop.",
+    }
 
 
 def shown_in_a_terminal(**env: str) -> str:
