@@ -6,6 +6,7 @@ import sqlite3
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import click
 from rich.console import Console
@@ -82,10 +83,11 @@ def _run(options: Options) -> int:
         raise click.ClickException(str(_first(ended))) from group
 
 
-def _first(group: ExceptionGroup[Exception]) -> Exception:
+def _first(error: Exception) -> Exception:
     """The first exception in a group of groups."""
-    first = group.exceptions[0]
-    return _first(first) if isinstance(first, ExceptionGroup) else first
+    while isinstance(error, ExceptionGroup):
+        error = cast(Exception, error.exceptions[0])
+    return error
 
 
 async def _work(options: Options, console: Console) -> bool:

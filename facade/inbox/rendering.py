@@ -81,10 +81,10 @@ def what_came_of_it(outcome: ExecutionResult[object] | None) -> Mapping[str, str
     """An envelope without its output: that is for whoever asked."""
     if outcome is None:
         return None
-    ended = isinstance(outcome, Failed | Cancelled)
+    error = outcome.error if isinstance(outcome, Failed | Cancelled) else None
     return {
         "status": outcome.status,
         "effect": EFFECTS[outcome.effect],
         "attempts": f"{outcome.attempts} attempt{'' if outcome.attempts == 1 else 's'}",
-        "error": f"{outcome.error.code}: {outcome.error.message}" if ended else "",
+        "error": "" if error is None else f"{error.code}: {error.message}",
     }

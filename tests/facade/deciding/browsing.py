@@ -74,7 +74,7 @@ class Browser(httpx.AsyncClient):
         return found[1]
 
     async def submit(
-        self, approval: str, headers: dict[str, str] | None = None, **fields: str
+        self, approval: str, headers: dict[str, str] | None = None, /, **fields: str
     ) -> httpx.Response:
         """Sends the form of an approval."""
         sent = {"origin": self.origin} if headers is None else headers
