@@ -64,10 +64,16 @@ class ApprovalPage:
     Args:
         entries: The approvals, newest first.
         next: What the next page is asked for with; ``None`` on the last one.
+        unreadable: How many more there are whose payload codec the client does not have.
     """
 
     entries: tuple[ApprovalSummary, ...]
     next: str | None
+    unreadable: int = 0
+
+
+class Unreadable(Exception):
+    """Raised for an approval whose memo went through a codec that the client does not have."""
 
 
 def query_of(which: Which, before: datetime | None) -> str:
@@ -91,18 +97,12 @@ async def summary_of(execution: WorkflowExecution) -> ApprovalSummary | None:
     """The summary of a workflow, or ``None`` where it is no approval of this library.
 
     Raises:
-        CapabilityError: INTERNAL_ERROR, where its memo went through a codec that the client lacks.
+        Unreadable: Its memo went through a codec that the client does not have.
     """
     try:
         memo = cast(Mapping[str, object], await execution.memo())
-    except Exception as error:  # noqa: BLE001 - a codec of the application's own
-        raise CapabilityError(
-            "INTERNAL_ERROR",
-            "The approvals cannot be read: this client does not have their payload codec.",
-            stage="approval",
-            retryable=False,
-            cause=error,
-        ) from None
+    except Exception:  # noqa: BLE001 - a codec of the application's own
+        raise Unreadable from None
     shown, end = memo.get(MEMO), memo.get(MEMO_OF_END)
     if not isinstance(shown, Mapping):
         return None
@@ -132,6 +132,16 @@ def _state(ended: Mapping[str, object] | None, *, is_open: bool) -> ApprovalStat
         # Closed and yet without an end of its own: an operator terminated it.
         return "pending" if is_open else "cancelled"
     return cast(ApprovalState, str(ended.get("state")))
+
+
+def some_unreadable(count: int) -> CapabilityError:
+    """The error for approvals that are there and cannot be listed."""
+    return CapabilityError(
+        "INTERNAL_ERROR",
+        f"{count} more cannot be read: this client does not have their payload codec.",
+        stage="approval",
+        retryable=False,
+    )
 
 
 def token_text(token: bytes | None) -> str | None:

@@ -26,9 +26,11 @@ from temporalio.service import RPCError, RPCStatusCode
 from temperance.approval_listing import (
     ApprovalPage,
     ApprovalSummary,
+    Unreadable,
     Which,
     no_such_page,
     query_of,
+    some_unreadable,
     summary_of,
     token_bytes,
     token_text,
@@ -92,20 +94,28 @@ class Approvals:
             One summary each.
 
         Raises:
+            CapabilityError: INTERNAL_ERROR at the end, where there are more whose payload codec
+                this client does not have.
             temporalio.service.RPCError: The server cannot be reached, or refuses.
         """
         before = None if older_than is None else datetime.now(UTC) - older_than
-        given = 0
+        given = unreadable = 0
         async for execution in self._client.list_workflows(query_of(which, before)):
             if limit is not None and given >= limit:
                 return
-            summary = await summary_of(execution)
+            try:
+                summary = await summary_of(execution)
+            except Unreadable:
+                unreadable += 1
+                continue
             if summary is None or (capability is not None and summary.capability != capability):
                 continue
             if actor is not None and summary.actor != actor:
                 continue
             given += 1
             yield summary
+        if unreadable:
+            raise some_unreadable(unreadable)
 
     async def page(
         self, which: Which = "pending", *, size: int = 50, after: str | None = None
@@ -130,9 +140,16 @@ class Approvals:
             if after is not None and error.status in _NO_PAGE:
                 raise no_such_page() from None
             raise
-        found = [await summary_of(execution) for execution in executions.current_page or ()]
-        entries = tuple(summary for summary in found if summary is not None)
-        return ApprovalPage(entries, token_text(executions.next_page_token))
+        entries: list[ApprovalSummary] = []
+        unreadable = 0
+        for execution in executions.current_page or ():
+            try:
+                summary = await summary_of(execution)
+            except Unreadable:
+                unreadable += 1
+            else:
+                entries += [] if summary is None else [summary]
+        return ApprovalPage(tuple(entries), token_text(executions.next_page_token), unreadable)
 
     async def show(self, approval: str) -> ApprovalRecord:
         """The record of one approval; a worker answers.

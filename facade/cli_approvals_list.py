@@ -78,15 +78,18 @@ async def _list(options: _ListOptions) -> None:
     approvals = await approvals_of(options)
     printer = _Printer(as_json=options["as_json"])
     actor = options["actor"]
-    async for summary in approvals.list(
-        options["which"],
-        capability=options["capability"],
-        actor=None if actor is None else str(actor),
-        older_than=options["older_than"],
-        limit=options["limit"],
-    ):
-        printer.add(summary)
-    printer.flush()
+    try:
+        async for summary in approvals.list(
+            options["which"],
+            capability=options["capability"],
+            actor=None if actor is None else str(actor),
+            older_than=options["older_than"],
+            limit=options["limit"],
+        ):
+            printer.add(summary)
+    finally:
+        # Also where the rest cannot be had.
+        printer.flush()
     if not printer.any:
         click.echo(f"no approvals ({options['which']})", err=True)
 

@@ -95,6 +95,7 @@ class Pages:
             visitor,
             which=which,
             entries=page.entries,
+            unreadable=page.unreadable,
             first=after is None,
             older=None
             if page.next is None

@@ -60,7 +60,13 @@ async def test_a_plugin_that_is_given_twice_acts_once(
         worker = Worker(
             client, task_queue=task_queue, workflows=[Packing], plugins=[TemperancePlugin(app)]
         )
-    assert activity_names(worker) == ["boxes.pack", "boxes.stick", "temperance.record"]
+    assert activity_names(worker) == [
+        "boxes.pack",
+        "boxes.stick",
+        "temperance.attach",
+        "temperance.record",
+        "temperance.record_approval",
+    ]
     assert len(active(worker)["interceptors"]) == 1
     async with worker:
         await client.execute_workflow(Packing.run, "a", id=task_queue, task_queue=task_queue)
