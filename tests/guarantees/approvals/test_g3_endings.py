@@ -41,14 +41,15 @@ async def test_g3_a_workflow_that_is_cancelled_when_the_demand_arrives_asks_nobo
 ) -> None:
     """Both come in one workflow task; the request ends as cancelled, and nothing was done."""
     there = f"{office.queue}-there"
+    async with office.worker():
+        handle = await office.start(ask("transfer", "w", step="w", queue=there))
+
+        async def scheduled() -> bool:
+            return "ACTIVITY_TASK_SCHEDULED" in await office.names(handle.id)
+
+        await wait_until(scheduled)
+    # Only now, so that no worker looks at the demand before the cancellation is there too.
     async with office.worker(queue=there):
-        async with office.worker():
-            handle = await office.start(ask("transfer", "w", step="w", queue=there))
-
-            async def scheduled() -> bool:
-                return "ACTIVITY_TASK_SCHEDULED" in await office.names(handle.id)
-
-            await wait_until(scheduled)
 
         async def demanded() -> bool:
             return "ACTIVITY_TASK_COMPLETED" in await office.names(handle.id)

@@ -195,16 +195,17 @@ async def test_g3_what_is_too_large_for_one_message_is_asked_for_one_by_one(
     there = f"{office.queue}-there"
     steps = ("a", "b", "c", "d")
     plan = [ask("transfer", step * 600_000, step=step, wait=False, queue=there) for step in steps]
+    async with office.worker():
+        handle = await office.start(hold=True)
+        for entry in plan:
+            await handle.signal(Asking.ask, entry)
+
+        async def scheduled() -> bool:
+            return (await office.names(handle.id)).count("ACTIVITY_TASK_SCHEDULED") == 4
+
+        await wait_until(scheduled)
+    # Only now, so that no worker looks at a demand before all are there.
     async with office.worker(queue=there):
-        async with office.worker():
-            handle = await office.start(hold=True)
-            for entry in plan:
-                await handle.signal(Asking.ask, entry)
-
-            async def scheduled() -> bool:
-                return (await office.names(handle.id)).count("ACTIVITY_TASK_SCHEDULED") == 4
-
-            await wait_until(scheduled)
 
         async def demanded() -> bool:
             return (await office.names(handle.id)).count("ACTIVITY_TASK_COMPLETED") == 4

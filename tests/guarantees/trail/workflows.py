@@ -16,11 +16,13 @@ class Asked(BaseModel):
 
 @workflow.defn
 class Asking:
-    """Asks, and gives what it was answered; outputs stay JSON-like."""
+    """Asks, and gives what it was answered at once; outputs stay JSON-like."""
 
     @workflow.run
     async def run(self, requests: list[Asked]) -> list[ExecutionResult[object]]:
         invoker = Invoker(
             actor=Actor(id="ada", attributes={"token": "4711-secret"}), surface="agent"
         )
-        return [await invoker.invoke(asked.capability, asked.text) for asked in requests]
+        return [
+            await invoker.invoke(asked.capability, asked.text, wait=False) for asked in requests
+        ]
