@@ -64,7 +64,9 @@ def raw_input(capability: Capability[Any, Any] | None, value: object, *, by_id: 
     try:
         if isinstance(value, BaseModel) or is_dataclass(value):
             return _instance(capability, value)
-        data = _plain(value)
+        # What has no canonical form is refused, though it may have some JSON form: its hash, and
+        # with it the step, would differ from process to process.
+        data = canonical_json(value)
     except ValueError:
         return UNWRITABLE
     return RawInput(data, hash_bytes(data))
@@ -106,13 +108,6 @@ def _instance(capability: Capability[Any, Any] | None, value: object) -> RawInpu
     data = json_of(value)
     plain: object = to_jsonable_python(value, by_alias=False, round_trip=True)
     return RawInput(data, canonical_hash(sort_sets(value, plain)))
-
-
-def _plain(value: object) -> bytes:
-    try:
-        return canonical_json(value)
-    except ValueError:
-        return json_of(value)
 
 
 def _hash_text(data: bytes) -> str:
