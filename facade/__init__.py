@@ -1,8 +1,8 @@
 """Governed capabilities that run durably on Temporal.
 
 The names that applications use. In workflow code import `Invoker` from ``temperance.workflows``; on
-workers and clients take `TemperancePlugin` and `TemperanceClient`, which are loaded when first used,
-because this module is also imported inside the workflow sandbox.
+workers and clients take `TemperancePlugin` and `TemperanceClient`, loaded when first used, because
+this module is also imported inside the workflow sandbox.
 """
 
 from typing import TYPE_CHECKING
