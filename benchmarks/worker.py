@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 from time import process_time_ns
-from typing import BinaryIO
+from typing import TextIO
 
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -32,14 +32,14 @@ from .workflows import Alternating, Repeating
 
 
 async def main(host: str, task_queue: str, folder: Path, kind: str) -> None:
-    with (folder / "audit.jsonl").open("wb") as audit:
+    with (folder / f"{kind}.jsonl").open("w") as audit:
         make = governed if kind == "governed" else plain
         async with await make(host, task_queue, audit):
             say("ready")
             await answer()
 
 
-async def governed(host: str, task_queue: str, audit: BinaryIO) -> Worker:
+async def governed(host: str, task_queue: str, audit: TextIO) -> Worker:
     sink = SinkByCapability({refund.id: NullSink(), settle.id: json_lines(audit)})
     app = App(Governance([refund, settle, *CATALOGUE]), sinks=[sink])
     plugin = TemperancePlugin(app, passthrough=[stopwatch.__name__, imports.__name__])
@@ -54,7 +54,7 @@ async def governed(host: str, task_queue: str, audit: BinaryIO) -> Worker:
     )
 
 
-async def plain(host: str, task_queue: str, audit: BinaryIO) -> Worker:
+async def plain(host: str, task_queue: str, audit: TextIO) -> Worker:
     del audit
     return Worker(
         await Client.connect(host, data_converter=pydantic_data_converter),
