@@ -199,7 +199,7 @@ async def test_g11_where_the_runs_of_a_workflow_cannot_be_listed_a_write_is_refu
     async with worker(desk, task_queue):
         handle = await desk.start_workflow(
             Foreign.run,
-            Plan(asks=(ask("brief_write", "w", "raise", step="w"),)),
+            Plan(asks=(ask("brief_write", "w", "raise", step="w"),), patience=1.5),
             id=id_,
             task_queue=task_queue,
         )
