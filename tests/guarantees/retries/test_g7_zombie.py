@@ -8,7 +8,14 @@ from temperance import Completed, Failed
 from temperance.embedded import EmbeddedServer
 from temperance.runtime.event import TERMINAL
 from tests.conftest import StartWorker
-from tests.guarantees.retries.asking import errand, start, until_done, until_entered, worker
+from tests.guarantees.retries.asking import (
+    errand,
+    start,
+    until_done,
+    until_entered,
+    until_polled,
+    worker,
+)
 from tests.guarantees.retries.capabilities import MAY_DIE
 from tests.guarantees.retries.ledger import Ledger
 from tests.guarantees.retries.orders import Order
@@ -133,6 +140,7 @@ async def test_g7_a_write_that_reaches_its_worker_after_the_server_closed_it_is_
     there = f"{task_queue}-there"
     arguments = (embedded.target_host, there, str(ledger.folder), "activities")
     zombie = await worker_process(MODULE, *arguments, env=MAY)
+    await until_polled(desk, there)
     zombie.suspend()
     async with worker(desk, task_queue):
         order = errand("desk.write", "w", "return")
