@@ -97,6 +97,10 @@ async def test_g7_an_idempotent_write_is_completed_by_another_worker_and_not_by_
     assert (first.pid, first.key) == (zombie.pid, second.key)
     assert ledger.charges("c") == [envelope.idempotency_key]
     assert terminal_events(ledger, envelope.execution_id) == ["capability.completed"]
+    (retried,) = [
+        event for event in ledger.audit(envelope.execution_id) if event.type == "capability.retried"
+    ]
+    assert (retried.attempt, retried.previous_error) == (2, "TIMEOUT")
 
 
 async def test_g7_a_zombie_of_the_last_attempt_does_not_end_the_execution_a_second_time(
