@@ -19,7 +19,7 @@ from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
 from .cancellation import Cancellations, deliver_cancellation
 from .fatal import MalformedInvoker
-from .options import derive_options, summary_of
+from .options import summary_of
 from .raw_input import raw_input, refusal
 from .reading import Answer, Asked, read_result
 from .reading_failure import read_failure
@@ -160,7 +160,7 @@ class Invoker:
             result_type=RawValue,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=summary_of(known, self._actor),
-            **derive_options(known, run.app, rerun=_follows_another_run()),
+            **run.options.of(known, rerun=_follows_another_run()),
         )
         await cancellations.until_done(handle, stop=True)
         answer = _read(asked, handle)

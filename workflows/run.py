@@ -13,6 +13,7 @@ from weakref import WeakSet
 
 from ..runtime.app import App
 from .fatal import NoPlugin
+from .options import Options
 from .outbox import Outbox
 from .steps import Steps
 
@@ -29,6 +30,7 @@ class GovernedRun:
 
     Args:
         app: The application that the worker serves.
+        options: The activity options of its capabilities, shared by all runs.
         steps: The steps taken so far.
         outbox: What was sent in the present workflow task.
         cancelled: Tasks that are still to be told of a cancellation which arrived while an
@@ -36,6 +38,7 @@ class GovernedRun:
     """
 
     app: App
+    options: Options
     steps: Steps = field(default_factory=Steps)
     outbox: Outbox = field(default_factory=Outbox)
     cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=_no_tasks)
