@@ -23,6 +23,10 @@ def test_where_pythons_own_code_is_missing_or_refuses_openssl_computes(
         def sha1(data: bytes) -> None:
             raise ValueError(f"disabled for FIPS: {len(data)}")
 
-    monkeypatch.setattr(digest, "import_module", lambda _: Refusing)
+    def load(module: str) -> type[Refusing]:
+        del module
+        return Refusing
+
+    monkeypatch.setattr(digest, "import_module", load)
     assert digest._own(("_sha1",), "sha1") is hashlib.sha1
     assert digest._own(("_sha2", "_sha256"), "sha256") is hashlib.sha256
