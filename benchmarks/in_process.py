@@ -2,10 +2,12 @@
 
 A block is a series of calls of each arm, in turns. The input is given as an instance of its model,
 as JSON and as a dictionary. Beside them stands what the models alone cost: validating the input,
-calling the handler, writing its output and reading it back. That is paid whoever calls.
+calling the handler, writing its output and reading it back; and what all steps cost that have to be
+computed, without the pipeline around them.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import thread_time
@@ -17,6 +19,7 @@ from .audit import NullSink, json_lines, own_lines
 from .figures import Figure, summary
 from .orders import ADA, POLICIES, RefundInput, give_back, refund
 from .scale import Scale
+from .straight_line import straight_line
 
 BUDGET: Final = 12.0
 BUDGET_WITH_LINES: Final = 20.0
@@ -42,7 +45,10 @@ async def in_process(scale: Scale) -> list[Figure]:
         (Path(folder) / "audit.jsonl").open("w") as text,
         (Path(folder) / "own.jsonl").open("wb") as file,
     ):
-        arms: dict[str, tuple[Call, float | None]] = {"models alone": (models_alone, None)}
+        arms: dict[str, tuple[Call, float | None]] = {
+            "models alone": (models_alone, None),
+            "in a straight line": (partial(straight_line, JSON, NullSink()), None),
+        }
         for form in GIVEN:
             arms[f"null sink, {form}"] = (invocation(form, NullSink()), BUDGET)
         for form in GIVEN:
