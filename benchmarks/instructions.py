@@ -28,9 +28,7 @@ async def instructions() -> list[Result]:
         return [Skipped("instructions", "valgrind is not on PATH: install it to count them")]
     few, many = await _collect(valgrind, FEW), await _collect(valgrind, MANY)
     return [
-        Figure(
-            "instructions", "count", "null sink, JSON", (many - few) / (MANY - FEW), "instructions"
-        )
+        Figure("instructions", "count", "null sink, JSON", (many - few) / (MANY - FEW), "instr.")
     ]
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from .figures import NOISE, Figure, Result, Skipped
 
 PACKAGES = ("temperance", "temporalio", "pydantic", "structlog", "orjson")
-WIDTH = 120
+WIDTH = 130
 
 
 def print_table(results: Sequence[Result]) -> None:
