@@ -87,8 +87,8 @@ demo: install ## Run the support desk example on an embedded Temporal server
 	@PYTHONPATH=examples $(PY) -m support_desk $(ARGS)
 
 .PHONY: test
-test: install ## Run the tests; ARGS="-k name" picks some
-	$(PY) -m pytest -q $(ARGS)
+test: install ## Run the tests, a server per process; ARGS="-k name" picks some
+	$(PY) -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 .PHONY: bench
 bench: install ## Measure against hand-written activities

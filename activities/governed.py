@@ -84,7 +84,7 @@ async def _execute(
             earlier_effect=carry.effect if verdict is None else verdict.effect,
             entered_before=carry.entered,
             attempts_allowed=_allowed(info),
-            available=_available(info),
+            available=_available(info, lease.spent),
             grant=grant,
             repeat_of=identity.repeat_of,
             correlation_id=None if ask is None else ask.correlation_id,
@@ -133,10 +133,10 @@ def _allowed(info: activity.Info) -> int | None:
     return info.retry_policy.maximum_attempts or None
 
 
-def _available(info: activity.Info) -> timedelta | None:
-    """What the server gives the attempt, less what it takes to tell how it ended."""
+def _available(info: activity.Info, spent: timedelta) -> timedelta | None:
+    """What the server gives the attempt, less what was spent and what it takes to tell its end."""
     given = info.start_to_close_timeout
-    return given - min(given / 10, timedelta(seconds=1)) if given else None
+    return given - spent - min(given / 10, timedelta(seconds=1)) if given else None
 
 
 def _interrupted() -> bool:

@@ -50,6 +50,11 @@ class Lease:
         waited = datetime.now(UTC) - self._info.started_time
         return waited.total_seconds() >= limit and await self._is_closed(carry)
 
+    @property
+    def spent(self) -> timedelta:
+        """How long this attempt has been with this worker."""
+        return timedelta(seconds=self._loop.time() - self._began)
+
     def beat(self) -> None:
         """Notes a heartbeat. One that comes too late does not make good for its being late."""
         now = self._loop.time()

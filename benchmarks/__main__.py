@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -21,8 +22,12 @@ from .starting import starting
 from .temporal import concurrent, sequential
 from .worker_process import WorkerProcess
 
-TASK_QUEUE: Final = "benchmarks"
-ON_TEMPORAL: Final = ("sequential", "concurrent", "replay", "start")
+ON_TEMPORAL: Final = {
+    "sequential": sequential,
+    "concurrent": concurrent,
+    "replay": replay,
+    "start": starting,
+}
 NAMES: Final = ("in-process", "instructions", *ON_TEMPORAL)
 
 
@@ -39,11 +44,11 @@ NAMES: Final = ("in-process", "instructions", *ON_TEMPORAL)
 def main(names: tuple[str, ...], quick: bool, path: Path | None, check: bool) -> None:
     """Measure what governance costs against the same work written by hand.
 
-    NAMES pick some of: in-process, instructions, sequential, concurrent, replay, start. Left out, all
-    of them run; with --quick all but instructions.
+    NAMES pick some of: in-process, instructions, sequential, concurrent, replay, start. Left out,
+    all of them run; with --quick all but instructions.
 
-    Exit code with --check: 0 when every budget is kept, 1 when one is exceeded, 3 when none is but the
-    run was too noisy to claim all of them. 2 when the command line is wrong.
+    Exit code with --check: 0 when every budget is kept, 1 when one is exceeded, 3 when none is but
+    the run was too noisy to claim all of them. 2 when the command line is wrong.
     """
     chosen = names or tuple(name for name in NAMES if not (quick and name == "instructions"))
     try:
@@ -74,17 +79,13 @@ async def _on_temporal(names: Sequence[str], scale: Scale) -> list[Result]:
     with TemporaryDirectory(prefix="benchmarks-") as folder:
         async with (
             EmbeddedServer(headless=True) as server,
-            WorkerProcess(server.target_host, TASK_QUEUE, Path(folder)) as worker,
+            WorkerProcess(server.target_host, "governed", Path(folder)) as worker,
+            WorkerProcess(server.target_host, "plain", Path(folder)) as plain,
         ):
             client = await server.connect()
-            benchmarks: dict[str, Callable[[], Awaitable[Sequence[Result]]]] = {
-                "sequential": lambda: sequential(client, worker, TASK_QUEUE, scale),
-                "concurrent": lambda: concurrent(client, worker, TASK_QUEUE, scale),
-                "replay": lambda: replay(client, TASK_QUEUE, scale),
-                "start": lambda: starting(client, worker, TASK_QUEUE, scale),
-            }
             for name in names:
-                results += await _told(name, benchmarks[name])
+                benchmark = ON_TEMPORAL[name]
+                results += await _told(name, partial(benchmark, client, worker, plain, scale))
     return results
 
 

@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO, TextIO, cast
 
 import orjson
 import structlog
 
 from temperance import Event, Sink
 from temperance.activities.structlog_sink import EventLogger, StructlogSink
+from temperance.logging import configure_logging
 
 
 class NullSink:
@@ -34,8 +35,17 @@ class SinkByCapability:
         return self.sinks[event.capability or ""].record(event)
 
 
-def json_lines(file: BinaryIO) -> StructlogSink:
-    """Structlog as a service would set it up for speed: orjson, bytes, one write for each line."""
+def json_lines(stream: TextIO) -> StructlogSink:
+    """Structlog as `temperance worker` sets it up: a line of JSON for each event, written at once.
+
+    It sets up the logging of the whole process.
+    """
+    configure_logging("json", stream=stream)
+    return StructlogSink()
+
+
+def own_lines(file: BinaryIO) -> StructlogSink:
+    """Structlog as a service may set it up itself: a renderer with orjson, one write for each."""
     logger = structlog.wrap_logger(
         structlog.BytesLogger(file),
         processors=[

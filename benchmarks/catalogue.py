@@ -1,7 +1,7 @@
 """An application's module of capabilities, as large as a real one: 31 with models of their own.
 
-It counts how often it is imported. A worker whose sandbox imports it again for each workflow pays for
-building all the models each time, and would govern by a second registry.
+It counts how often it is imported. A worker whose sandbox imports it again for each workflow pays
+for building all the models each time, and would govern by a second registry.
 """
 
 from typing import Final

@@ -79,6 +79,7 @@ def compare(
     blocks: Sequence[Mapping[str, float]],
     *,
     base: tuple[str, str],
+    beside: str | None = None,
     budget: float | None = None,
 ) -> list[Figure]:
     """Compares arms block by block, so that what drifts over a run falls upon all alike.
@@ -89,38 +90,35 @@ def compare(
         unit: Its unit.
         blocks: For each block the measure of each arm.
         base: The two equal arms; the others are compared with their mean.
+        beside: A further arm that the others are compared with.
         budget: The most that the ratio of another arm may be.
 
     Returns:
-        The measure of each arm, the ratio of the two equal arms, and that of each other one. Where the
-        equal ones are more than 3 per cent apart, the ratios are not claimed.
+        The measure of each arm, the ratio of the two equal arms, and those of each other one. Where
+        the equal ones are more than 3 per cent apart, the ratios are not claimed.
     """
     first, second = base
+
+    def ratios(
+        name: str, of: str, to: Sequence[str], budget: float | None = None, claimed: bool = True
+    ) -> Figure:
+        values = [block[of] * len(to) / sum(block[arm] for arm in to) for block in blocks]
+        return summary(
+            benchmark, what, f"{of} / {name}", "x", values, budget=budget, claimed=claimed
+        )
+
+    equal = ratios(first, second, [first])
+    claimed = abs(equal.value - 1) <= NOISE
     figures = [
         summary(benchmark, what, arm, unit, [block[arm] for block in blocks]) for arm in blocks[0]
     ]
-    equal = summary(
-        benchmark,
-        what,
-        f"{second} / {first}",
-        "x",
-        [block[second] / block[first] for block in blocks],
-    )
     figures.append(equal)
     for arm in blocks[0]:
-        if arm not in base:
-            ratios = [2 * block[arm] / (block[first] + block[second]) for block in blocks]
-            figures.append(
-                summary(
-                    benchmark,
-                    what,
-                    f"{arm} / {first}",
-                    "x",
-                    ratios,
-                    budget=budget,
-                    claimed=abs(equal.value - 1) <= NOISE,
-                )
-            )
+        if arm in base or arm == beside:
+            continue
+        figures.append(ratios(first, arm, base, budget=budget, claimed=claimed))
+        if beside is not None:
+            figures.append(ratios(beside, arm, [beside], budget=budget, claimed=claimed))
     return figures
 
 

@@ -40,8 +40,8 @@ def traces_of(events: Iterable[HistoryEvent]) -> list[Trace]:
         events: The whole history of a workflow that schedules each activity after the one before.
 
     Returns:
-        One trace for each activity. The workflow task that schedules the next one belongs to it; to the
-        last one, what ends the workflow does too.
+        One trace for each activity. The workflow task that schedules the next one belongs to it; to
+        the last one, what ends the workflow does too.
     """
     parts: list[list[HistoryEvent]] = []
     for event in events:
@@ -55,8 +55,8 @@ def traces_of(events: Iterable[HistoryEvent]) -> list[Trace]:
 def _trace(part: Sequence[HistoryEvent]) -> Trace:
     return Trace(
         type=part[0].activity_task_scheduled_event_attributes.activity_type.name,
-        names=tuple(
-            EventType.Name(event.event_type).removeprefix("EVENT_TYPE_") for event in part
+        names=tuple(EventType.Name(event.event_type).removeprefix("EVENT_TYPE_") for event in part),
+        activity_bytes=sum(
+            event.ByteSize() for event in part if event.event_type in _OF_ACTIVITIES
         ),
-        activity_bytes=sum(event.ByteSize() for event in part if event.event_type in _OF_ACTIVITIES),
     )

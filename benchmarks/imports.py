@@ -1,4 +1,4 @@
-"""Counts how often the catalogue was imported in this process; passed through the workflow sandbox."""
+"""Counts how often the catalogue was imported in this process; passes the workflow sandbox."""
 
 _count = 0
 

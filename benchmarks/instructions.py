@@ -1,6 +1,6 @@
-"""Machine instructions of one `Runtime.invoke`, counted by valgrind: a number that does not depend on the day.
+"""Machine instructions of one `Runtime.invoke`, counted by valgrind: the same on every day.
 
-Counted twice with a different number of calls; the difference leaves out the start of the interpreter.
+Counted twice with a different number of calls; the difference leaves out the interpreter's start.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ async def instructions() -> list[Result]:
         return [Skipped("instructions", "valgrind is not on PATH: install it to count them")]
     few, many = await _collect(valgrind, FEW), await _collect(valgrind, MANY)
     return [
-        Figure("instructions", "count", "null sink, JSON", (many - few) / (MANY - FEW), "instructions")
+        Figure("instructions", "count", "null sink, JSON", (many - few) / (MANY - FEW), "instr.")
     ]
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from .figures import NOISE, Figure, Result, Skipped
 
 PACKAGES = ("temperance", "temporalio", "pydantic", "structlog", "orjson")
-WIDTH = 120
+WIDTH = 130
 
 
 def print_table(results: Sequence[Result]) -> None:
@@ -31,7 +31,9 @@ def print_table(results: Sequence[Result]) -> None:
             case Figure():
                 table.add_row(*_cells(result))
     Console(width=WIDTH).print(table)
-    noisy = {result.benchmark for result in results if isinstance(result, Figure) and not result.claimed}
+    noisy = {
+        result.benchmark for result in results if isinstance(result, Figure) and not result.claimed
+    }
     for benchmark in sorted(noisy):
         print(
             f"{benchmark}: two equal arms are more than {NOISE:.0%} apart; "

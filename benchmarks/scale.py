@@ -14,7 +14,7 @@ class Scale:
         batches: Batches of the concurrent benchmark, for each arm.
         each: Activities in each of its 50 workflows.
         calls: Calls in process, in each block.
-        series: Blocks in process.
+        series: Blocks in process, and of starts.
         executions: Executions in the history that is replayed.
         replays: How often it is replayed.
         starts: Workflows started in each block.
@@ -40,7 +40,7 @@ FULL: Final = Scale(
     series=25,
     executions=2_000,
     replays=7,
-    starts=50,
+    starts=20,
 )
 QUICK: Final = Scale(
     blocks=5,
@@ -51,5 +51,5 @@ QUICK: Final = Scale(
     series=7,
     executions=200,
     replays=3,
-    starts=20,
+    starts=10,
 )

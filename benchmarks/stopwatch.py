@@ -1,8 +1,8 @@
-"""Takes the time of each step inside a workflow, and the processor time that its worker spent on it.
+"""Takes the time of each step inside a workflow, and the processor time of its worker meanwhile.
 
-Workflow code may not look at a clock. This module passes the sandbox for that one purpose: what it reads
-never flows back into the workflow. Processor time is that of the whole process, the SDK's own threads
-included, so it belongs to a step only while nothing else runs in the worker.
+Workflow code may not look at a clock. This module passes the sandbox for that one purpose: what it
+reads never flows back into the workflow. Processor time is that of the whole process, the SDK's own
+threads included, so it belongs to a step only while nothing else runs in the worker.
 """
 
 from dataclasses import dataclass

@@ -6,11 +6,16 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Literal, Self
+
+from pydantic import TypeAdapter
 
 from temperance.server_process import bound_to_this_process
 
 from .stopwatch import Lap
+
+Kind = Literal["governed", "plain"]
+_LAPS: Final = TypeAdapter(list[Lap])
 
 
 class WorkerProcess:
@@ -18,12 +23,13 @@ class WorkerProcess:
 
     Args:
         host: The server.
-        task_queue: Where it listens.
+        kind: With the plugin or without; also the name of its task queue.
         folder: For the audit lines it writes.
     """
 
-    def __init__(self, host: str, task_queue: str, folder: Path) -> None:
-        self._arguments = (host, task_queue, str(folder))
+    def __init__(self, host: str, kind: Kind, folder: Path) -> None:
+        self.task_queue: str = kind
+        self._arguments = (host, kind, str(folder), kind)
         self._process: asyncio.subprocess.Process | None = None
 
     async def __aenter__(self) -> Self:
@@ -71,10 +77,7 @@ class WorkerProcess:
 
     async def take_laps(self) -> list[Lap]:
         """What its stopwatch noted since this was asked last."""
-        answer = await self._ask("laps")
-        if not isinstance(answer, list):
-            raise TypeError(f"no list: {answer!r}")
-        return [Lap(**lap) for lap in answer]
+        return _LAPS.validate_python(await self._ask("laps"))
 
     async def _ask(self, command: str) -> object:
         process = self._running()

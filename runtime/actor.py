@@ -1,5 +1,6 @@
 """Who asks: the authenticated requester of an execution, never the model (DESIGN section 1)."""
 
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -14,6 +15,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from .canonical import canonical_json
+
+_set = object.__setattr__
 
 MAX_IDENTIFIER = 200
 """Longest identifier that a caller may hand in, in characters."""
@@ -98,3 +101,29 @@ class Actor(BaseModel):
 
 ANONYMOUS = Actor(id="anonymous", kind="anonymous")
 """Nobody in particular. Policies decide what an anonymous requester may do."""
+
+
+def actor_of(kind: str, id: str) -> Actor:
+    """An actor without attributes, for what arrives with every request.
+
+    Args:
+        kind: A kind, if it is one.
+        id: An id, if it is one.
+
+    Raises:
+        pydantic.ValidationError: As for `Actor`.
+    """
+    _check_actor(kind, id)
+    actor = object.__new__(Actor)
+    _set(actor, "__dict__", {"id": id, "kind": kind, "attributes": {}})
+    _set(actor, "__pydantic_fields_set__", {"id", "kind"})
+    _set(actor, "__pydantic_extra__", None)
+    _set(actor, "__pydantic_private__", None)
+    return actor
+
+
+@lru_cache(maxsize=1024)
+def _check_actor(kind: str, id: str) -> None:
+    # The same few ask again and again. What is kept is that they are well formed, and not the
+    # actor: it has a mapping, which one execution might change under another.
+    Actor.model_validate({"id": id, "kind": kind})

@@ -19,7 +19,7 @@ from typing import Final, cast
 from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json
 
-from .actor import Actor
+from .actor import Actor, actor_of
 from .approval import Grant
 from .names import SURFACES, Surface
 from .wire import WireObject, as_object, encode, text, texts, whole
@@ -83,9 +83,11 @@ class Ask:
         if surface not in SURFACES:
             raise ValueError("the request context names no known surface")
         try:
-            actor = Actor.model_validate(
-                {"id": name, "kind": kind, "attributes": unusual.get("attributes") or {}}
-            )
+            attributes = unusual.get("attributes")
+            if attributes:
+                actor = Actor.model_validate({"id": name, "kind": kind, "attributes": attributes})
+            else:
+                actor = actor_of(kind, name)
         except ValidationError:
             raise ValueError("the request context names no well-formed actor") from None
         return cls(

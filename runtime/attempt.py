@@ -191,7 +191,8 @@ async def _is_lost(call: Call) -> bool:
     try:
         return await call.lost()
     except asyncio.CancelledError:
-        return False  # it comes too late: what is to be recorded has happened
+        # It comes too late to change how the attempt ended, but it may say that nobody waits.
+        return call.interruption() == "lost"
 
 
 async def record_end(

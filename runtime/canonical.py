@@ -6,13 +6,13 @@ change it, and any change of a value does.
 """
 
 import dataclasses
-import hashlib
 import math
 from typing import Final, cast
 
 from pydantic import BaseModel, RootModel
 from pydantic_core import to_json, to_jsonable_python
 
+from .digest import sha256_hex
 from .encoder import json_encoder
 from .shape import is_array, is_mapping, is_object, is_row, is_set
 
@@ -48,7 +48,7 @@ def canonical_json(value: object) -> bytes:
 
 def hash_bytes(data: bytes) -> str:
     """SHA-256 of the given bytes in lower-case hexadecimal, 64 characters."""
-    return hashlib.sha256(data).hexdigest()
+    return sha256_hex(data)
 
 
 def canonical_hash(value: object) -> str:

@@ -12,12 +12,12 @@ kinds apart.
 """
 
 import os
-from hashlib import sha1
 from typing import Final
 from uuid import UUID
 
 from .actor import identifier_problem
 from .canonical import canonical_json
+from .digest import sha1_hex
 
 EXECUTION_NAMESPACE: Final = UUID("5b0c1a52-3f0e-5d5e-9d2c-6f1f0b7f4a01")
 KEY_NAMESPACE: Final = UUID("5b0c1a52-3f0e-5d5e-9d2c-6f1f0b7f4a02")
@@ -114,7 +114,7 @@ def random_id() -> str:
 
 def _uuid5(namespace: UUID, name: bytes) -> str:
     """As `uuid.uuid5`, in a third of the time: every execution derives ids on both sides."""
-    return _uuid_text(sha1(namespace.bytes + name, usedforsecurity=False).hexdigest(), "5")
+    return _uuid_text(sha1_hex(namespace.bytes + name), "5")
 
 
 def _uuid_text(digits: str, version: str) -> str:

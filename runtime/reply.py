@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from .call import Asked
 from .names import Effect
-from .wire import as_object, decode_object, effect, encode, read_head, texts, write_head
+from .wire import as_object, decode_object, effect, encode, read_head, text, texts, write_head
 
 _OUTPUT: Final = b'{"output":'
 
@@ -73,7 +73,7 @@ class Reply:
                 types=texts(approval.get("types")),
                 expires_at=datetime.fromisoformat(str(approval.get("expires_at"))),
                 input_hash=str(approval.get("input_hash")),
-                input=str(approval.get("input")).encode(),
+                input=(text(approval.get("input")) or "").encode(),
                 shown=cast(JsonValue, approval.get("shown")),
             )
             return cls(

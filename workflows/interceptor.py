@@ -16,6 +16,7 @@ from temporalio.worker import (
 
 from ..runtime.app import App
 from ..runtime.error import CapabilityError, ConfigurationError, StepError
+from .options import Options
 from .run import CURRENT, GovernedRun
 from .waiting import withdraw_all
 
@@ -32,18 +33,19 @@ class GovernedInterceptor(Interceptor):
 
     def __init__(self, app: App) -> None:
         self.app = app
+        self._options = Options(app)
 
     def workflow_interceptor_class(
         self, input: WorkflowInterceptorClassInput
     ) -> type[WorkflowInboundInterceptor] | None:
         """A class bound to the application: the SDK makes one instance per workflow run."""
         del input
-        app = self.app
+        app, options = self.app, self._options
 
         class Bound(GovernedInbound):
             def __init__(self, inner: WorkflowInboundInterceptor) -> None:
                 super().__init__(inner)
-                self.governed = GovernedRun(app)
+                self.governed = GovernedRun(app, options)
 
         return Bound
 

@@ -64,6 +64,29 @@ def derive_options(
     return options
 
 
+class Options:
+    """Derives the options of each capability of an application once, for all its workflow runs.
+
+    Args:
+        app: The application.
+    """
+
+    __slots__ = ("_app", "_kept")
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._kept: dict[tuple[Capability[Any, Any], bool], ActivityTimeouts] = {}
+
+    def of(self, capability: Capability[Any, Any], *, rerun: bool) -> ActivityTimeouts:
+        """See `derive_options`; not a fresh mapping, so do not change it."""
+        options = self._kept.get((capability, rerun))
+        if options is None:
+            options = derive_options(capability, self._app, rerun=rerun)
+            if capability in self._app.governance.registry:  # and no other: they would pile up
+                self._kept[capability, rerun] = options
+        return options
+
+
 # Requests of any capability and actor.
 def summary_of(capability: Capability[Any, Any], actor: object) -> str:
     """The line that the UI shows beside the activity; never a payload (DESIGN section 10)."""

@@ -105,14 +105,19 @@ def read_demand(value: RawValue) -> Demand | None:
 
     Args:
         value: The raw result.
+
+    Returns:
+        ``None`` also where nobody can be asked: histories of before approvals have demands without
+        an input.
     """
     data = value.payload.data
     if data.startswith(b'{"output":'):
         return None
     try:
-        return Reply.from_json(data).asked
+        demand = Reply.from_json(data).asked
     except (ValueError, TypeError, RecursionError):
         return None
+    return demand if demand is not None and demand.input else None
 
 
 def typed(envelope: ExecutionResult[object], asked: Asked) -> ExecutionResult[object]:

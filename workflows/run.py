@@ -13,6 +13,7 @@ from weakref import WeakSet
 
 from ..runtime.app import App
 from .fatal import NoPlugin
+from .options import Options
 from .outbox import Outbox
 from .pending import Approvals
 from .steps import Steps
@@ -30,6 +31,7 @@ class GovernedRun:
 
     Args:
         app: The application that the worker serves.
+        options: The activity options of its capabilities, shared by all runs.
         steps: The steps taken so far.
         approvals: The approvals asked for so far.
         outbox: What was sent in the present workflow task.
@@ -38,6 +40,7 @@ class GovernedRun:
     """
 
     app: App
+    options: Options
     steps: Steps = field(default_factory=Steps)
     approvals: Approvals = field(default_factory=Approvals)
     outbox: Outbox = field(default_factory=Outbox)

@@ -13,6 +13,7 @@ from temperance.embedded import EmbeddedServer
 from temperance.plugin import TemperancePlugin
 from tests.docs.history_capabilities import lookup, refund, send
 from tests.docs.history_workflow import Ticket
+from tests.support.waiting import wait_until
 
 HISTORY = Path(__file__).parents[2] / "docs/explanation/one-history.json"
 
@@ -31,8 +32,7 @@ async def main() -> None:
             handle = await client.start_workflow(
                 Ticket.run, "o-17", id="ticket-17", task_queue="desk"
             )
-            while not await handle.query(Ticket.refunded):
-                await asyncio.sleep(0.05)
+            await wait_until(lambda: handle.query(Ticket.refunded))
         async with Worker(client, task_queue="desk", identity="worker-b"):
             await handle.signal(Ticket.go_on)
             await handle.result()

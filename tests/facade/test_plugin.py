@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -179,7 +180,9 @@ async def test_modules_of_capabilities_are_not_executed_again_for_a_workflow(
     async with Worker(client, task_queue=task_queue, workflows=[Packing]):
         for number in range(3):
             id_ = f"{task_queue}-{number}"
-            await client.execute_workflow(Packing.run, "a", id=id_, task_queue=task_queue)
+            await client.execute_workflow(
+                Packing.run, "a", id=id_, task_queue=task_queue, run_timeout=timedelta(seconds=20)
+            )
     # The workflow's own module is executed in each sandbox: that is what a sandbox is.
     assert set(counted.read_text().splitlines()) == {Packing.__module__}
 

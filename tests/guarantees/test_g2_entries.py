@@ -15,7 +15,7 @@ from tests.guarantees.retries.combinations import app_of, expected, facts, scene
 from tests.guarantees.retries.playhouse import Governed, Part, Unlimited
 
 TIMEOUT = timedelta(milliseconds=500)
-PLAYED = list(scenes(1))
+PLAYED = list(scenes())
 PARTS = [Part(capability=entry.id, scene=scene) for entry, scene in PLAYED]
 EXPECTED = {scene.case: expected(entry, scene.moves) for entry, scene in PLAYED}
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from temperance.runtime.actor import ANONYMOUS, MAX_IDENTIFIER, Actor
+from temperance.runtime.actor import ANONYMOUS, MAX_IDENTIFIER, Actor, ActorKind, actor_of
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,28 @@ def test_attributes_that_cannot_be_written_are_refused(attributes: dict[str, Any
     """They travel with every request: in a workflow, its task would fail for ever."""
     with pytest.raises(ValidationError, match="The attributes are not JSON"):
         Actor(id="ada", attributes=attributes)
+
+
+@pytest.mark.parametrize("kind", ["user", "service", "automation", "anonymous"])
+def test_an_actor_that_arrives_with_a_request_is_as_any_other(kind: ActorKind) -> None:
+    arrived, made = actor_of(kind, "ada"), Actor(id="ada", kind=kind)
+
+    assert arrived == made
+    assert repr(arrived) == repr(made)
+    assert arrived.model_dump_json() == made.model_dump_json()
+    with pytest.raises(ValidationError, match="frozen"):
+        arrived.id = "bob"  # type: ignore[misc] # that this is refused is what is tested
+
+
+def test_two_requests_of_one_actor_do_not_share_its_attributes() -> None:
+    first = actor_of("user", "ada")
+    first.attributes["role"] = "admin"
+
+    assert actor_of("user", "ada").attributes == {}
+
+
+@pytest.mark.parametrize(("kind", "id"), [("person", "ada"), ("user", ""), ("user", " ada")])
+def test_an_actor_that_is_malformed_is_refused_each_time(kind: str, id: str) -> None:
+    for _ in range(2):
+        with pytest.raises(ValidationError):
+            actor_of(kind, id)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from temperance.runtime.call import Broke, Returned
+from temperance.runtime.call import Broke, Interruption, Returned
 from temperance.runtime.capability import Approval
 from temperance.runtime.decision import deny
 from temperance.runtime.event import TERMINAL
@@ -82,8 +82,11 @@ async def test_g1_an_attempt_that_another_follows_need_not_ask_whether_it_counts
     assert outcome.retries
 
 
-async def test_g1_a_cancellation_while_an_attempt_asks_leaves_its_outcome_as_it_is() -> None:
-    """The handler has returned before: the execution is completed."""
+@pytest.mark.parametrize("interruption", ["cancelled", "lost"])
+async def test_g1_a_cancellation_while_an_attempt_asks_leaves_its_outcome_as_it_is(
+    interruption: Interruption,
+) -> None:
+    """The handler has returned before: the execution is completed, unless it was given up."""
     asking = asyncio.Event()
 
     async def asks() -> bool:
@@ -92,9 +95,17 @@ async def test_g1_a_cancellation_while_an_attempt_asks_leaves_its_outcome_as_it_
         return True
 
     sink = MemorySink()
-    task = asyncio.create_task(attempt(app_of(handles(returns), sinks=[sink]), lost=asks))
+    app = app_of(handles(returns), sinks=[sink])
+    running = attempt(app, lost=asks, interruption=lambda: interruption)
+    task = asyncio.create_task(running)
     await asking.wait()
     task.cancel()
+    outcome = await task
 
-    assert isinstance(await task, Returned)
-    assert sink.types()[-1] == "capability.completed"
+    if interruption == "cancelled":
+        assert isinstance(outcome, Returned)
+        assert sink.types()[-1] == "capability.completed"
+    else:
+        assert isinstance(outcome, Broke)
+        assert outcome.interruption == "lost"
+        assert TERMINAL.isdisjoint(sink.types())

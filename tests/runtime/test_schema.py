@@ -11,6 +11,8 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
@@ -84,6 +86,27 @@ def test_what_is_written_is_read_back_as_the_same_value(type_: Any, value: objec
 
     assert schema.from_json(data) == value
     assert schema.read(data) == value
+    assert schema.both_forms(value) == (data, schema.canonical(value))
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=8,
+    )
+)
+def test_both_forms_are_those_that_are_written_one_by_one(value: object) -> None:
+    anything: Any = Any
+    schema = Schema[Any](anything)
+
+    try:
+        expected = schema.to_json(value), schema.canonical(value)
+    except ValueError:
+        with pytest.raises(ValueError):  # noqa: PT011 - whichever of the two could not be written
+            schema.both_forms(value)
+    else:
+        assert schema.both_forms(value) == expected
 
 
 def test_a_field_that_the_type_does_not_have_is_refused_at_every_depth() -> None:

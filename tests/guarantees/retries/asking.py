@@ -4,8 +4,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from temporalio.api.enums.v1 import EventType
+from temporalio.api.enums.v1 import EventType, TaskQueueType
 from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
@@ -72,6 +74,22 @@ async def until_done(handle: Handle) -> None:
         return await handle.query(Errands.done)
 
     await wait_until(done)
+
+
+async def until_polled(client: Client, queue: str) -> None:
+    """Wait until a worker waits for the activities of a queue."""
+
+    async def polled() -> bool:
+        response = await client.workflow_service.describe_task_queue(
+            DescribeTaskQueueRequest(
+                namespace=client.namespace,
+                task_queue=TaskQueue(name=queue),
+                task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+            )
+        )
+        return bool(response.pollers)
+
+    await wait_until(polled)
 
 
 async def scheduled(

@@ -56,6 +56,10 @@ async def act(order: Order, ctx: Context[Ledger]) -> Receipt:
             _signal_own_process(signal.SIGKILL)
         case "stop":
             _signal_own_process(signal.SIGSTOP)
+        case "nap":
+            _signal_own_process(signal.SIGSTOP)
+            for _ in range(3):
+                await asyncio.sleep(0)
         case "return":
             pass
     ctx.app.note_return(order.case, ctx.attempt)

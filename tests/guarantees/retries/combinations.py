@@ -182,9 +182,9 @@ def app_of(entries: Counter[str], timeout: timedelta) -> App:
     return App(Governance(capabilities), context=counting, sinks=[])
 
 
-def scenes(attempts: int) -> Iterator[tuple[Combination, Scene]]:
+def scenes(attempts: int = 1, among: Sequence[Move] = MOVES) -> Iterator[tuple[Combination, Scene]]:
     """Every valid combination with every move in each of the first so many attempts."""
-    for combination, moves in product(VALID, product(MOVES, repeat=attempts)):
+    for combination, moves in product(VALID, product(among, repeat=attempts)):
         yield combination, Scene(case=f"{combination.id}/{'/'.join(moves)}", moves=moves)
 
 

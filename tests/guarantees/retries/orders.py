@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Act = Literal["return", "raise", "refuse", "busy", "hang", "wait", "die", "stop"]
+Act = Literal["return", "raise", "refuse", "busy", "hang", "wait", "die", "stop", "nap"]
 """What a handler does in one attempt, after its entry and its effect.
 
     return   gives its output
@@ -15,6 +15,7 @@ Act = Literal["return", "raise", "refuse", "busy", "hang", "wait", "die", "stop"
     wait     waits for the test to open the gate of its case
     die      kills its own process
     stop     suspends its own process, and gives its output once it is continued
+    nap      the same, but lets the event loop run a few turns before
 """
 
 

@@ -1,17 +1,18 @@
 """Attempts of one execution are told apart, and their schedule is the declared one (G4)."""
 
 import signal
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from temporalio.client import Client
 
-from temperance import Completed, Failed
+from temperance import Completed, Event, Failed, TemperancePlugin
 from temperance.embedded import EmbeddedServer
 from temperance.runtime.error import ErrorCode
 from tests.conftest import StartWorker
 from tests.guarantees.retries.asking import errand, scheduled, start, worker
-from tests.guarantees.retries.capabilities import BUSY_FOR, MAY_DIE
+from tests.guarantees.retries.capabilities import BUSY_FOR, MAY_DIE, app_in
 from tests.guarantees.retries.ledger import Ledger
 from tests.guarantees.retries.orders import Act
 
@@ -126,6 +127,30 @@ async def test_g2_a_read_is_tried_again_only_after_what_its_metadata_allows(
         assert (envelope.code, envelope.attempts) == (code, attempts), f"{name} after {act}"
         assert envelope.errors == (code,) * (attempts - 1)
         assert len(ledger.entries(f"{name}-{act}")) == attempts
+
+
+class NoPaper:
+    """A sink that cannot record that a handler is about to be entered."""
+
+    def record(self, event: Event) -> None:
+        if event.type == "capability.started":
+            raise OSError("no paper")
+
+
+async def test_g4_attempts_that_never_entered_their_handler_say_so_to_the_next_one(
+    embedded: EmbeddedServer, task_queue: str, ledger: Ledger
+) -> None:
+    """In strict audit nothing runs unrecorded; after three attempts the effect is still `none`."""
+    app = replace(app_in(ledger.folder), sinks=[NoPaper()], strict_audit=True)
+    client = await embedded.connect(plugins=[TemperancePlugin(app)])
+    async with worker(client, task_queue):
+        handle = await start(client, task_queue, errand("desk.charge", "c", "return"))
+        (envelope,) = await handle.result()
+
+    assert isinstance(envelope, Failed)
+    assert (envelope.code, envelope.attempts) == ("AUDIT_UNAVAILABLE", 3)
+    assert envelope.errors == ("AUDIT_UNAVAILABLE", "AUDIT_UNAVAILABLE")
+    assert (envelope.effect, ledger.entries("c")) == ("none", [])
 
 
 async def test_g4_attempts_whose_workers_were_killed_are_named_in_the_record(

@@ -2,16 +2,24 @@
 
 from datetime import UTC, timedelta
 
+import pytest
 from temporalio.client import Client
 
 from temperance import Completed, Failed
 from temperance.embedded import EmbeddedServer
 from temperance.runtime.event import TERMINAL
 from tests.conftest import StartWorker
-from tests.guarantees.retries.asking import errand, start, until_done, until_entered, worker
+from tests.guarantees.retries.asking import (
+    errand,
+    start,
+    until_done,
+    until_entered,
+    until_polled,
+    worker,
+)
 from tests.guarantees.retries.capabilities import MAY_DIE
 from tests.guarantees.retries.ledger import Ledger
-from tests.guarantees.retries.orders import Order
+from tests.guarantees.retries.orders import Act, Order
 from tests.guarantees.retries.workflows import Foreign, ForeignCode
 from tests.support.history import event_names, history_events
 from tests.support.processes import WorkerProcess
@@ -90,6 +98,10 @@ async def test_g7_an_idempotent_write_is_completed_by_another_worker_and_not_by_
     assert (first.pid, first.key) == (zombie.pid, second.key)
     assert ledger.charges("c") == [envelope.idempotency_key]
     assert terminal_events(ledger, envelope.execution_id) == ["capability.completed"]
+    (retried,) = [
+        event for event in ledger.audit(envelope.execution_id) if event.type == "capability.retried"
+    ]
+    assert (retried.attempt, retried.previous_error) == (2, "TIMEOUT")
 
 
 async def test_g7_a_zombie_of_the_last_attempt_does_not_end_the_execution_a_second_time(
@@ -133,6 +145,7 @@ async def test_g7_a_write_that_reaches_its_worker_after_the_server_closed_it_is_
     there = f"{task_queue}-there"
     arguments = (embedded.target_host, there, str(ledger.folder), "activities")
     zombie = await worker_process(MODULE, *arguments, env=MAY)
+    await until_polled(desk, there)
     zombie.suspend()
     async with worker(desk, task_queue):
         order = errand("desk.write", "w", "return")
@@ -146,20 +159,25 @@ async def test_g7_a_write_that_reaches_its_worker_after_the_server_closed_it_is_
     assert terminal_events(ledger, envelope.execution_id) == ["capability.failed"]
 
 
-async def test_g7_a_handler_that_ends_in_time_after_its_heartbeats_were_missed_records_no_end(
+@pytest.mark.parametrize("act", ["stop", "nap"])
+async def test_g7_a_handler_that_ends_in_time_after_its_heartbeats_were_missed_records_no_end(  # noqa: PLR0917 - fixtures
     desk: Client,
     embedded: EmbeddedServer,
     task_queue: str,
     ledger: Ledger,
     worker_process: StartWorker,
+    act: Act,
 ) -> None:
-    """Its own deadline is far, but the server gave it up: what became of it is others' to say."""
+    """Its own deadline is far, but the server gave it up: what became of it is others' to say.
+
+    A heartbeat that goes out before the handler ends does not make good for the missed ones.
+    """
     there = f"{task_queue}-there"
     arguments = (embedded.target_host, there, str(ledger.folder), "activities")
     zombie = await worker_process(MODULE, *arguments, env=MAY)
     foreign = Foreign(
         capability="desk.patient_write",
-        order=Order(case="w", acts=("stop",)),
+        order=Order(case="w", acts=(act,)),
         start_to_close=timedelta(seconds=60),
         heartbeat=timedelta(seconds=1),
         queue=there,

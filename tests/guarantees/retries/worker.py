@@ -5,7 +5,6 @@ handed to it while it is suspended in a handler. With `activities` it runs no wo
 """
 
 import asyncio
-import os
 import signal
 import sys
 from datetime import timedelta
@@ -15,6 +14,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from temperance import TemperancePlugin
+from temperance.leaving import leave
 from tests.guarantees.retries.capabilities import app_in
 from tests.guarantees.retries.workflows import Errands, ForeignCode
 
@@ -39,6 +39,4 @@ async def main(host: str, queue: str, folder: str, kind: str = "all") -> None:
 
 if __name__ == "__main__":
     asyncio.run(main(*sys.argv[1:]))
-    # Not by way of the interpreter's own end: a thread of the SDK may still want the interpreter
-    # then, and once in ten times the process would abort.
-    os._exit(0)
+    leave(0)

@@ -41,7 +41,8 @@ class Plan(BaseModel):
 
     What is asked `beside` them is awaited only where the workflow ends well. Afterwards it fails,
     as long as it is not retried more than `fails` times; continues as new, `again` times; holds
-    until it is told to finish; or ends.
+    until it is told to finish; or ends. `patience`, in seconds, is what foreign code gives an
+    activity.
     """
 
     asks: tuple[Ask, ...] = ()
@@ -50,3 +51,4 @@ class Plan(BaseModel):
     fails: int = 0
     again: int = 0
     hold: bool = False
+    patience: float = 10

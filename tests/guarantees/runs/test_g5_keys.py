@@ -8,6 +8,7 @@ from temporalio.client import (
     Client,
     Schedule,
     ScheduleActionStartWorkflow,
+    ScheduleOverlapPolicy,
     ScheduleSpec,
     WorkflowExecutionStatus,
 )
@@ -165,20 +166,16 @@ async def test_g5_a_schedule_gives_each_of_its_runs_new_keys(
         schedule = await desk.create_schedule(task_queue, Schedule(action, spec=ScheduleSpec()))
         try:
             for count in (1, 2):
-                await schedule.trigger()
+                # Its workflow ids are made of the second: the run before must have closed.
+                await schedule.trigger(overlap=ScheduleOverlapPolicy.ALLOW_ALL)
 
-                async def done(count: int = count) -> bool:
-                    return len(books.entries("a")) >= count
+                async def closed(count: int = count) -> bool:
+                    query = f"TemporalScheduledById = '{task_queue}'"
+                    runs = [run async for run in desk.list_workflows(query)]
+                    ended = [run.status == WorkflowExecutionStatus.COMPLETED for run in runs]
+                    return ended == [True] * count
 
-                await wait_until(done)
-
-            async def closed() -> bool:
-                query = f"TemporalScheduledById = '{task_queue}'"
-                runs = [run async for run in desk.list_workflows(query)]
-                ended = WorkflowExecutionStatus.COMPLETED
-                return [run.status for run in runs] == [ended, ended]
-
-            await wait_until(closed)
+                await wait_until(closed)
         finally:
             await schedule.delete()
 
@@ -230,3 +227,23 @@ async def test_g5_a_workflow_retry_keeps_the_key_of_a_step_that_no_worker_saw(
 
     expected, _ = documented(task_queue, str(handle.first_execution_run_id), "unknown")
     assert envelope.execution_id == expected
+
+
+async def test_g5_what_a_retried_run_continues_as_has_new_keys(
+    desk: Client, task_queue: str, books: Books
+) -> None:
+    """A retry and a continue-as-new in one chain: the run that continues is first of its own."""
+    async with worker(desk, task_queue):
+        handle = await desk.start_workflow(
+            Script.run,
+            Plan(asks=(ask("charge", "a"),), fails=1, again=1),
+            id=task_queue,
+            task_queue=task_queue,
+            retry_policy=TWICE,
+        )
+        await handle.result()
+
+    first, second, *continued = books.keys("a")
+    assert first == second
+    assert continued
+    assert len({first, *continued}) == 2

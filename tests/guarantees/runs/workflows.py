@@ -157,7 +157,7 @@ class Foreign:
                     ask.capability,
                     ask.job.model_dump(mode="json"),
                     activity_id=ask.step,
-                    start_to_close_timeout=timedelta(seconds=1.5),
+                    start_to_close_timeout=timedelta(seconds=plan.patience),
                     retry_policy=RetryPolicy(maximum_attempts=1),
                 )
             except ActivityError as error:

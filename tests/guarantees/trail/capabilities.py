@@ -82,7 +82,7 @@ async def end(wish: Wish, ctx: Context[None]) -> Grant:
     return Grant(card=wish.card)
 
 
-SHORT = timedelta(milliseconds=100)
+SHORT = timedelta(milliseconds=200)
 
 
 @capability(
