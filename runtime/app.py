@@ -90,9 +90,8 @@ class App:
         if self.payload_limit < 1024:
             problems.append(f"App.payload_limit is {self.payload_limit}: give at least 1024 bytes")
         # It decides in workflow code, where nothing can be awaited.
-        if self.may_approve is not None and (
-            not callable(self.may_approve) or inspect.iscoroutinefunction(self.may_approve)
-        ):
+        rule: object = self.may_approve
+        if rule is not None and (not callable(rule) or inspect.iscoroutinefunction(rule)):
             problems.append("App.may_approve: give a plain function of approver and record")
         if not self.reject_self_approval and not (self.self_approval_reason or "").strip():
             problems.append("App.reject_self_approval is False: say why in self_approval_reason")

@@ -1,8 +1,10 @@
 """Other builds of the application: a schema that has changed, a capability that is gone."""
 
+from typing import Any
+
 from pydantic import ConfigDict
 
-from temperance import Context, capability
+from temperance import Capability, Context, capability
 from tests.guarantees.approvals.capabilities import SHORT, note, pay
 from tests.guarantees.approvals.payments import Payment, Receipt
 from tests.guarantees.runs.books import Books
@@ -47,7 +49,7 @@ later = capability(
     timeout=SHORT,
 )
 
-BUILDS = {
+BUILDS: dict[str, tuple[Capability[Any, Receipt], ...]] = {
     "a field with a default": (later(pay_in), note),
     "a required field": (later(pay_only_in), note),
     "another title": (later(pay_described), note),

@@ -8,7 +8,7 @@ from temporalio.common import RetryPolicy
 
 from temperance import Completed, Failed
 from tests.guarantees.approvals.office import BOB, Handle, Office, ask
-from tests.guarantees.approvals.payments import Answers
+from tests.guarantees.approvals.payments import Act
 from tests.guarantees.approvals.workflows import Asking
 from tests.guarantees.runs.rewinding import reset, reset_to_start, task_end_after
 from tests.support.waiting import wait_until
@@ -17,12 +17,6 @@ from tests.support.waiting import wait_until
 async def rewound(office: Office, handle: Handle) -> str:
     """Rewinds a workflow to its start, as an operator does; gives the new run."""
     return await reset_to_start(office.client, handle.id, str(handle.first_execution_run_id))
-
-
-async def answers(office: Office, run_id: str) -> Answers:
-    """What a run comes to."""
-    handle = office.client.get_workflow_handle_for(Asking.run, office.queue, run_id=run_id)
-    return await handle.result()
 
 
 @pytest.mark.parametrize("when", ["before", "at", "executing", "after"])
@@ -34,7 +28,7 @@ async def test_g3_a_workflow_that_is_rewound_gets_the_outcome_of_the_approval_it
     One approval, one decision, one execution; the new run gets its envelope.
     """
     async with office.worker():
-        act = "wait" if when == "executing" else "return"
+        act: Act = "wait" if when == "executing" else "return"
         handle = await office.start(ask("transfer", "w", act, step="w"))
         approval = office.asked_by(handle, "w")
         await office.until_asked(approval)
@@ -55,7 +49,7 @@ async def test_g3_a_workflow_that_is_rewound_gets_the_outcome_of_the_approval_it
                 await office.approvals.approve(approval, approver=BOB)
                 await handle.result()
                 run_id = await rewound(office, handle)
-        (envelope,) = await answers(office, run_id)
+        (envelope,) = await office.run_of(handle, run_id).result()
         outcome = await office.approvals.outcome(approval)
 
     assert isinstance(envelope, Completed)
@@ -86,7 +80,7 @@ async def test_g3_a_workflow_that_is_rewound_to_where_it_waits_gets_the_outcome(
         end = await task_end_after(office.client, handle.id, first, await wait_until(begun))
         run_id = await reset(office.client, handle.id, first, end)
         await office.approvals.approve(approval, approver=BOB)
-        (envelope,) = await answers(office, run_id)
+        (envelope,) = await office.run_of(handle, run_id).result()
 
     assert isinstance(envelope, Completed)
     assert len(office.books.entries("w")) == 1
@@ -105,7 +99,7 @@ async def test_g3_a_rewound_workflow_does_not_get_the_outcome_of_another_request
         approval = office.asked_by(handle, "w")
         await office.until_asked(approval)
         run_id = await reset_to_start(office.client, handle.id, first, reapply=False)
-        again = office.client.get_workflow_handle_for(Asking.run, handle.id, run_id=run_id)
+        again = office.run_of(handle, run_id)
         await again.signal(Asking.ask, ask("transfer", "w", step="w", cents=999))
         (envelope,) = await office.answers(again, 1)
         assert (await office.approvals.show(approval)).state == "pending"

@@ -18,6 +18,7 @@ from temporalio.worker import Worker
 
 from temperance import Actor, Event, JsonlSink, TemperancePlugin
 from temperance.runtime.approval import ApprovalRecord
+from temperance.runtime.sink import Sink
 from temperance.workflows.approval import ApprovalWorkflow
 from tests.guarantees.approvals.capabilities import app_of
 from tests.guarantees.approvals.workflows import Asking
@@ -54,7 +55,7 @@ def count() -> None:
 async def main(host: str, queue: str, folder: str, when: str = "never", cached: str = "0") -> None:
     """Work until SIGTERM."""
     books = Books(Path(folder))
-    sinks = [JsonlSink(books.audit_path), *([Dying()] if when == "record" else [])]
+    sinks: list[Sink] = [JsonlSink(books.audit_path), *([Dying()] if when == "record" else [])]
     app = app_of(books, sinks, may_approve=dying if when == "decision" else None)
     client = await Client.connect(host, plugins=[TemperancePlugin(app)])
     asked_to_end = asyncio.Event()
