@@ -70,7 +70,7 @@ async def test_g6_a_workflow_that_no_cache_keeps_runs_each_handler_once_and_emit
         "signal": 1,
         "update": 1,
     }
-    # Only what no worker saw is recorded by a local activity: that one is at least once (G6's limit),
+    # What no worker saw is recorded by a local activity: that one is at least once (the limit of G6),
     # and sinks tell it by the event's id. Without any cache it does run again now and then.
     by_workflow = after[asks.index(ask("unknown", "u"))].execution_id
     emitted = Counter(event.event_id for event in tape.events if event.execution_id != by_workflow)
