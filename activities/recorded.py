@@ -76,8 +76,11 @@ class RecordReader:
                 )
             case EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
                 timed_out = event.activity_task_timed_out_event_attributes
-                kind = timed_out.failure.timeout_failure_info.timeout_type
-                unstarted = kind == TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_START
+                info = timed_out.failure.timeout_failure_info
+                unstarted = info.timeout_type == TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_START
+                # An operator may have allowed more attempts than were scheduled.
+                before = timed_out.failure.HasField("cause")
+                once = once and not (before or info.HasField("last_heartbeat_details"))
                 return _not_begun(once and unstarted and not timed_out.started_event_id)
             case EventType.EVENT_TYPE_ACTIVITY_TASK_CANCELED:
                 cancelled = event.activity_task_canceled_event_attributes

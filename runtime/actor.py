@@ -67,7 +67,8 @@ class Actor(BaseModel):
             that cannot be written as JSON (infinite numbers, text that is no Unicode).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Its errors do not repeat what was given: they may end in a log, or in history (G10).
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     id: Identifier
     kind: ActorKind = "user"

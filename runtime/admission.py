@@ -18,6 +18,7 @@ from .gate import ask, check_grant, demand_of, join
 from .policy import ApprovalDemand, Phase, evaluate
 from .request import Request
 from .schema import problems_of
+from .shape import is_mapping, is_row, is_set
 from .trail import Trail
 
 # Capabilities of any input and output pass through here.
@@ -51,13 +52,15 @@ async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
         raise CapabilityError("UNAUTHENTICATED")
     request = _request(call, capability, value, trail.input_hash, call.actor)
     demand = demand_of(capability, await _ask_policies(app, request, "invocation"))
+    later = await _ask_policies(app, request, "execution")
+    _refuse_changed(app, request)
     if call.grant is not None:
         check_grant(app, call.grant, request, demand)
-        check_grant(app, call.grant, request, await _ask_policies(app, request, "execution"))
+        check_grant(app, call.grant, request, later)
         return request
     # Also where a person must be asked already: nobody is asked for what would be refused
     # afterwards, and who must approve is known as a whole.
-    demand = join(demand, await _ask_policies(app, request, "execution"))
+    demand = join(demand, later)
     return request if demand is None else ask(demand, request, call.output_limit)
 
 
@@ -105,12 +108,22 @@ def _validate(capability: Capability[Any, Any], raw: object) -> object:
         if isinstance(raw, BaseModel) or is_dataclass(raw):
             # An instance may have been changed or built without validation: the JSON is judged.
             return schema.from_json(schema.to_json(raw) if schema.knows(raw) else json_of(raw))
-        return schema.from_python(raw)
+        value = schema.from_python(raw)
+        # Instances further inside are passed on as they are, to be judged and copied likewise.
+        return schema.from_json(schema.to_json(value)) if _holds_instances(raw) else value
     except ValidationError as error:
         problems = problems_of(error)
     except Exception as error:  # noqa: BLE001 - a validator or serializer of the application's own
         raise CapabilityError("INPUT_INVALID", cause=error) from None
     raise CapabilityError("INPUT_INVALID", details=problems)
+
+
+def _holds_instances(raw: object) -> bool:
+    if is_mapping(raw):
+        return any(_holds_instances(item) for item in raw.values())
+    if is_row(raw) or is_set(raw):
+        return any(_holds_instances(item) for item in raw)
+    return isinstance(raw, BaseModel) or is_dataclass(raw)
 
 
 def _hash(capability: Capability[Any, Any], value: object) -> str:
@@ -132,3 +145,19 @@ async def _ask_policies(app: App, request: AnyRequest, phase: Phase) -> Approval
     if verdict.refusal is not None:
         raise verdict.refusal
     return verdict.demand
+
+
+def _refuse_changed(app: App, request: AnyRequest) -> None:
+    """What the policies were asked about is what the handler gets, and what the hash says.
+
+    A model that is not frozen, and a list in one that is, can be changed in place.
+    """
+    governance, capability = app.governance, request.capability
+    if not any(governance.policies_for(capability, phase) for phase in ("invocation", "execution")):
+        return
+    try:
+        changed = hash_bytes(capability.input_schema.canonical(request.input)) != request.input_hash
+    except Exception as error:  # noqa: BLE001 - what was made of it may not be written at all
+        raise CapabilityError("POLICY_FAILED", audit_reason="changed", cause=error) from None
+    if changed:
+        raise CapabilityError("POLICY_FAILED", audit_reason="changed")

@@ -246,7 +246,10 @@ def _log_cause(call: Call, error: CapabilityError) -> None:
     place = "unknown"
     traceback = None if cause is None else cause.__traceback__
     while traceback is not None:
-        place = f"{traceback.tb_frame.f_code.co_filename}:{traceback.tb_lineno}"
+        file = traceback.tb_frame.f_code.co_filename
+        # The application's own line, where there is one: not that of a library it called.
+        if place == "unknown" or "site-packages" not in file:
+            place = f"{file}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     _log.warning(
         "%s ended with %s: %s at %s (execution %s, attempt %d)",

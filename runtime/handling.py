@@ -63,6 +63,7 @@ class Handling:
     __slots__ = (
         "_app",
         "_call",
+        "_closed",
         "_ctx",
         "_end",
         "_request",
@@ -77,6 +78,7 @@ class Handling:
         self._call = call
         self._request = request
         self._watch = watch
+        self._closed = False
         self._ctx: Context[Any] | None = None
         self._end = 0.0
         self._strikes = 0
@@ -107,6 +109,7 @@ class Handling:
         except BaseException as error:  # noqa: BLE001 - a handler is the application's and may raise anything
             raised = error
         finally:
+            self._closed = True
             self._timer.cancel()
         late = self._strikes > 0 or loop.time() >= end
         self._watch.forget(self._strikes)
@@ -153,6 +156,9 @@ class Handling:
         return wrap(chain, ctx, self._enter)() if chain else self._enter()
 
     async def _enter(self) -> object:
+        if self._closed:
+            # Middleware left its call to a task of its own: the end without it may be recorded.
+            raise RuntimeError("middleware called proceed() after its attempt had ended")
         if self._told_to_stop() or self._watch.task.get_loop().time() >= self._end:
             # Whatever ran before swallowed it: nothing that acts on the world is begun after.
             raise asyncio.CancelledError

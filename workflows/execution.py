@@ -56,6 +56,27 @@ async def execute(
     Returns:
         How it ended; nothing is raised for a cancellation.
     """
+    outbox = current_run().outbox
+    # The next one in line is let in where this one ends, in the order of asking.
+    await outbox.under_way.acquire()
+    try:
+        return await _execute(
+            asked, data, context, step_id, cancellations, actor=actor, task_queue=task_queue
+        )
+    finally:
+        outbox.under_way.release()
+
+
+async def _execute(
+    asked: Asked,
+    data: bytes,
+    context: bytes,
+    step_id: str,
+    cancellations: Cancellations,
+    *,
+    actor: Actor,
+    task_queue: str | None,
+) -> Execution:
     handle = workflow.start_activity(
         asked.capability.id,
         args=[_raw(data), _raw(ask.to_json())],

@@ -23,6 +23,18 @@ class NoPlugin(ConfigurationError, ApplicationError):
         self.problems = (problem,)
 
 
+class NoWorkflow(ConfigurationError):
+    """Raised by an `Invoker` that is used outside of workflow code."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            [
+                "no workflow is running here: an Invoker asks from workflow code; elsewhere use "
+                "TemperanceClient (on Temporal) or Runtime (in this process)"
+            ]
+        )
+
+
 class MalformedInvoker(StepError, ApplicationError):
     """Raised in workflow code that makes an `Invoker` of what it cannot be made of."""
 

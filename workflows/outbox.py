@@ -18,12 +18,18 @@ PAUSE: Final = timedelta(milliseconds=1)
 """The timer that ends a workflow task, so that a next one begins."""
 
 
-class Outbox:
-    """Counts what a run has sent in the present workflow task."""
+MOST_PENDING: Final = 1_500
+"""Executions of one run that are under way at once. The server takes 2,000 pending activities, and
+fails the workflow task for ever beyond that; the rest is left for what is written by hand."""
 
-    __slots__ = ("_order", "_sent", "_task")
+
+class Outbox:
+    """Counts what a run has sent in the present workflow task, and what is under way."""
+
+    __slots__ = ("_order", "_sent", "_task", "under_way")
 
     def __init__(self) -> None:
+        self.under_way = asyncio.Semaphore(MOST_PENDING)
         self._order = asyncio.Lock()
         self._sent = 0
         self._task = -1

@@ -34,8 +34,9 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
         The envelope, with the effect that the failure allows to conclude.
     """
     state: RetryState | None = None
-    unstarted = False
+    unstarted = by_workflow = False
     if isinstance(failure, ActivityError):
+        by_workflow = True
         unstarted = not failure.started_event_id
         state, failure = failure.retry_state, failure.cause
     if isinstance(failure, ApplicationError):
@@ -47,7 +48,10 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
         # started, or what waits between two attempts, and does not say which: it gives both the
         # same detail. What was never sent to the server is cancelled without one.
         unsent = unstarted and failure is not None and not failure.details
-        retried = asked.capability.plan.maximum_attempts > 1 and not unsent
+        # Of one that did start the SDK itself reports it: a codec that was at work on the result
+        # was cancelled, for example, after the handler had returned.
+        began = isinstance(failure, CancelledError) and not unstarted and by_workflow
+        retried = began or (asked.capability.plan.maximum_attempts > 1 and not unsent)
         effect: Effect = "possible" if retried else "none"
         return _cancelled(asked, 1 if retried else 0, (), effect, requested=False)
     return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
@@ -60,7 +64,10 @@ def _timeout(asked: Asked, failure: TemporalTimeoutError, state: RetryState | No
     told = Carry.from_details(details[0] if details else None)
     if failure.type == TimeoutType.SCHEDULE_TO_START:
         error = CapabilityError("TIMEOUT", "No worker took the request in time.", stage="transport")
-        effect: Effect = "possible" if maximum > 1 else "none"
+        # An operator may have had it tried again, whatever the metadata says: then a heartbeat
+        # or a failure before this one is there.
+        again = maximum > 1 or bool(details) or failure.cause is not None
+        effect: Effect = "possible" if again else "none"
         attempts = len(told.errors) or 1
         return Answer(
             failed(asked, error, effect, attempts=attempts, errors=told.errors),

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final
 from weakref import WeakSet
 
+from temporalio import workflow
+
 from ..runtime.app import App
-from .fatal import NoPlugin
+from .fatal import NoPlugin, NoWorkflow
 from .options import Options
 from .outbox import Outbox
 from .pending import Approvals
@@ -52,9 +54,11 @@ def current_run() -> GovernedRun:
 
     Raises:
         ConfigurationError: The worker has no `TemperancePlugin`, or the code does not run in a
-            workflow.
+            workflow; the message says which.
     """
     try:
         return CURRENT.get()
     except LookupError:
+        if not workflow.in_workflow():
+            raise NoWorkflow from None
         raise NoPlugin from None
