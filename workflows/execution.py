@@ -60,9 +60,7 @@ async def execute(
     # The next one in line is let in where this one ends, in the order of asking.
     await outbox.under_way.acquire()
     try:
-        return await _execute(
-            asked, data, context, step_id, cancellations, actor=actor, task_queue=task_queue
-        )
+        return await _execute(asked, data, ask, step_id, cancellations, task_queue=task_queue)
     finally:
         outbox.under_way.release()
 
@@ -70,11 +68,10 @@ async def execute(
 async def _execute(
     asked: Asked,
     data: bytes,
-    context: bytes,
+    ask: Ask,
     step_id: str,
     cancellations: Cancellations,
     *,
-    actor: Actor,
     task_queue: str | None,
 ) -> Execution:
     handle = workflow.start_activity(
