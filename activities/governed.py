@@ -173,7 +173,9 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
                 asked=outcome,
                 attempts=call.attempt,
                 errors=call.earlier_errors,
-                execution_id=execution_id,
+                # The approval's workflow id is made of it. Derived anew by a replay, which has
+                # neither the namespace nor always the workflow id, it would be another.
+                execution_id=call.execution_id,
                 repeat_of=repeat_of,
             )
         case Broke():

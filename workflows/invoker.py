@@ -235,7 +235,7 @@ class Invoker:
             now=workflow.now(),
             workflow_id=workflow.info().workflow_id,
             correlation_id=self._correlation_id,
-            repeat_of=asked.repeat_of,
+            repeat_of=envelope.repeat_of,
             task_queue=self._task_queue,
         )
         return ask_person(run, key, request, ask, step.id)

@@ -84,6 +84,32 @@ def test_the_fields_on_the_page_are_those_that_are_written(
     assert [name.strip("`") for name, _ in listed(heading)] == list(fields)
 
 
+def commands_shown() -> list[list[str]]:
+    """Every `temperance ...` that a reader may run, on any page."""
+    pages = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
+    shells = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    lines = [
+        line
+        for page in pages
+        for block in shells.findall(page.read_text())
+        for line in block.replace("\\\n", " ").splitlines()
+        if line.startswith("temperance ")
+    ]
+    return [shlex.split(line, comments=True)[1:] for line in lines]
+
+
+def test_every_command_on_a_page_is_one_that_the_command_line_takes() -> None:
+    """With these options; nothing is run."""
+    shown = commands_shown()
+    assert len(shown) > 5
+    for words in shown:
+        entry: click.Command = root
+        rest = list(words)
+        while isinstance(entry, click.Group):
+            entry = entry.commands[rest.pop(0)]
+        entry.make_context(entry.name, rest)
+
+
 def getting_started() -> tuple[str, list[list[str]]]:
     """The module that the page has the reader write, and the commands that it then shows."""
     page = (DOCS / "getting-started.md").read_text()

@@ -42,7 +42,14 @@ def test_the_readme_example_runs_on_a_real_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["docs/getting-started.md", "docs/reference/errors.md", "docs/reference/metadata.md"]
+    "page",
+    [
+        "docs/getting-started.md",
+        "docs/how-to/approve.md",
+        "docs/how-to/inbox-behind-your-login.md",
+        "docs/reference/errors.md",
+        "docs/reference/metadata.md",
+    ],
 )
 def test_the_blocks_of_a_page_run_in_order(page: str, tmp_path: Path) -> None:
     """The blocks of a page build on each other."""

@@ -24,6 +24,7 @@ from temporalio.worker import Worker
 from temperance import MemorySink, TemperancePlugin
 from temperance.embedded import EmbeddedServer
 from tests.replay import shop
+from tests.replay.record_approvals import APPROVALS
 from tests.replay.stories import STORIES, Again, Cancelled, Everything
 from tests.support.waiting import wait_until
 
@@ -116,10 +117,17 @@ async def step_repeated(client: Client) -> str | None:
     return None
 
 
-RECORDERS: Final[dict[str, Callable[[Client], Awaitable[str | None]]]] = {
-    recorder.__name__: recorder
-    for recorder in (finished, running, cancelled, retried, rewound, continued, step_repeated)
+Place = tuple[str, str | None]
+"""Workflow id and run id; the latest run where none is named."""
+
+RECORDERS: Final[dict[str, Callable[[Client], Awaitable[str | Place | None]]]] = {
+    **{
+        recorder.__name__: recorder
+        for recorder in (finished, running, cancelled, retried, rewound, continued, step_repeated)
+    },
+    **APPROVALS,
 }
+"""They give the run id, where it is not the latest; the workflow id is the name unless given."""
 
 
 async def _told(client: Client, workflow_id: str, what: str) -> None:
@@ -152,8 +160,9 @@ async def main(names: list[str]) -> None:
             graceful_shutdown_timeout=timedelta(milliseconds=1),
         ):
             for name in names:
-                run_id = await RECORDERS[name](client)
-                history = await client.get_workflow_handle(name, run_id=run_id).fetch_history()
+                place = await RECORDERS[name](client)
+                id_, run_id = place if isinstance(place, tuple) else (name, place)
+                history = await client.get_workflow_handle(id_, run_id=run_id).fetch_history()
                 wire: object = json.loads(history.to_json(), object_hook=_without_stacks)
                 text = json.dumps(wire, indent=1, ensure_ascii=False)
                 (HISTORIES / f"{name}.json").write_text(text + "\n")

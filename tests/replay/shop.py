@@ -118,7 +118,17 @@ close = capability(
     approval=Approval(reason="It cannot be undone."),
 )(play)
 
+lend = capability(
+    "shop.lend",
+    description="What a person must approve soon, and does not see all of.",
+    expose={"agent", "workflow"},
+    side_effect="write",
+    risk="high",
+    approval=Approval(type="manager", expires_in=timedelta(milliseconds=300)),
+    redact=Redact(output=("secret",), approval_input=("tags",)),
+)(play)
+
 
 def shop(sinks: Sequence[Sink] = ()) -> App:
     """The application of the recorded stories."""
-    return App(Governance([refund, charge, look_up, ship, export, close]), sinks=sinks)
+    return App(Governance([refund, charge, look_up, ship, export, close, lend]), sinks=sinks)

@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError
 
 from temperance import Actor, ApprovalRequired, Completed, ExecutionResult, StepError
 from temperance.workflows import Invoker
-from tests.replay.shop import Order, charge, close, export, look_up, refund, ship
+from tests.replay.shop import Order, charge, close, export, lend, look_up, refund, ship
 
 T = TypeVar("T")
 
@@ -157,4 +157,41 @@ class Again:
         self._finished = True
 
 
-STORIES = [Everything, Cancelled, Again]
+@workflow.defn(name="story.Approved")
+class Approved:
+    """Asks for what people must approve."""
+
+    def __init__(self) -> None:
+        self._told: list[str] = []
+
+    @workflow.run
+    async def run(self, then: str) -> list[str]:
+        agent = Invoker(actor=Actor(id="ada"), surface="agent", correlation_id="ticket-8")
+        order = Order(id="o-1", tags={"urgent", "gift", "fragile"})
+        match then:
+            case "lend":
+                self._told.append(told(await agent.invoke(lend, order, step="ask")))
+            case "hang":
+                hanging = order.model_copy(update={"act": "hang"})
+                self._told.append(told(await agent.invoke(close, hanging, step="ask")))
+            case "several":
+                held = await agent.invoke(close, Order(id="o-2"), step="held", wait=False)
+                for envelope in await asyncio.gather(
+                    agent.invoke(close, order, step="ask"),
+                    agent.invoke("shop.close", order.model_dump(mode="json"), step="join"),
+                    agent.invoke(refund, order),
+                ):
+                    self._told.append(told(envelope))
+                if isinstance(held, ApprovalRequired):
+                    self._told.append(told(await agent.outcome(close, held)))
+            case _:
+                self._told.append(told(await agent.invoke(close, order, step="ask")))
+        return self._told
+
+    @workflow.query
+    def so_far(self) -> list[str]:
+        """How it went so far."""
+        return self._told
+
+
+STORIES = [Everything, Cancelled, Again, Approved]
