@@ -136,7 +136,8 @@ def _greet(target: str, server: "EmbeddedServer") -> None:
     write(
         f"Temporal UI   {server.ui_url}\n"
         f"server        {server.target_host}, store {server.db_path}\n"
-        f"ask it        temperance invoke CAPABILITY --app {target} --input JSON{address}\n"
+        f"ask it        temperance invoke CAPABILITY --app {target} "
+        f"--surface agent --input JSON{address}\n"
         f"stop          Ctrl-C"
     )
 

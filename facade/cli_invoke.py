@@ -1,6 +1,7 @@
 """`temperance invoke`: one governed execution, as a standalone activity."""
 
 import asyncio
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Unpack, cast
 from uuid import uuid4
 
@@ -15,7 +16,7 @@ from temperance.cli_target import load_app
 from temperance.cli_text import examples, write
 from temperance.runtime.actor import ANONYMOUS, Actor, ActorKind
 from temperance.runtime.app import App
-from temperance.runtime.envelope import ExecutionResult
+from temperance.runtime.envelope import ExecutionResult, Failed
 from temperance.runtime.identity import check_identifier
 from temperance.runtime.names import SURFACES, Surface
 
@@ -107,7 +108,22 @@ def invoke(capability: str, **options: Unpack[_InvokeOptions]) -> int:
             more=[f"--request-id {request_id} asks for the same one again"],
         ) from None
     write(as_line(envelope) if options["as_json"] else as_text(envelope, request_id))
+    if isinstance(envelope, Failed) and envelope.code == "CAPABILITY_NOT_FOUND":
+        click.echo(_why_not_found(app, capability, options["surface"]), err=True)
     return code_of(envelope)
+
+
+def _why_not_found(app: App, capability: str, surface: Surface) -> str:
+    """What the answer conceals (G9), for the person who has the application at hand anyway."""
+    known = app.governance.registry.get(capability)
+    if known is None:
+        near = get_close_matches(capability, [entry.id for entry in app.governance.registry], 1)
+        guess = f"; did you mean {near[0]}?" if near else "; see `temperance inspect`"
+        return f"hint: the application has no {capability}{guess}"
+    if surface not in known.expose:
+        doors = ", ".join(sorted(known.expose))
+        return f"hint: {capability} is exposed to {doors}, not to {surface}: give --surface"
+    return f"hint: a policy hides {capability} from this actor"
 
 
 async def _invoke(

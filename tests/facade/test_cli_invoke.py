@@ -133,6 +133,10 @@ async def test_g9_a_capability_that_is_not_there_and_one_that_is_not_exposed_loo
         del answer["execution_id"], answer["capability"]
     assert answers[0] == answers[1]
     assert answers[0]["error"]["code"] == "CAPABILITY_NOT_FOUND"
+    # The person who has the application at hand is told why, beside the answer.
+    assert "has no orders.nothing" in unknown.err
+    assert "orders.refund is exposed to" in unexposed.err
+    assert "not to mcp" in unexposed.err
 
 
 async def test_g5_a_request_id_that_is_sent_twice_runs_once(served: Shop) -> None:
