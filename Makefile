@@ -62,7 +62,7 @@ $(PY):
 	"$$python" -m venv --clear '$(VENV)'
 
 $(VENV)/.locked: requirements.lock $(PY)
-	@echo 'installing the locked dependencies (about 300 MB the first time)'
+	@echo 'installing the locked dependencies (about 250 MB the first time)'
 	@$(PY) -m pip install -qq --require-hashes -r requirements.lock
 	@touch $@
 

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from temporalio import activity
-from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.client import Client
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
@@ -25,6 +25,7 @@ from ..runtime.names import (
 )
 from ..runtime.request import WorkflowRef
 from ..runtime.trail import Facts, Trail
+from .outcome import outcome_of
 
 BEAT: Final = 5.0
 """Seconds between the heartbeats of an activity that waits."""
@@ -101,29 +102,27 @@ async def attach(record: ApprovalRecord) -> RawValue:
         ApplicationError: STEP_INPUT_MISMATCH, where it was started for something else;
             APPROVAL_CANCELLED, where it ended without an envelope.
     """
-    handle = activity.client().get_workflow_handle(record.id, result_type=RawValue)
-    await _check_same(record, handle)
-    waiting = asyncio.ensure_future(handle.result())
+    client = activity.client()
+    await _check_same(client, record)
+    waiting = asyncio.ensure_future(outcome_of(client, record.id))
     try:
-        while True:
-            done, _ = await asyncio.wait({waiting}, timeout=BEAT)
-            if done:
-                value: RawValue = waiting.result()
-                return value
+        while not waiting.done():
+            await asyncio.wait({waiting}, timeout=BEAT)
             activity.heartbeat()
-    except WorkflowFailureError:
-        raise ApplicationError(
-            "The approval ended without an outcome.", type="APPROVAL_CANCELLED", non_retryable=True
-        ) from None
+        value = waiting.result()
     finally:
         waiting.cancel()
+    if value is None:
+        raise ApplicationError(
+            "The approval ended without an outcome.", type="APPROVAL_CANCELLED", non_retryable=True
+        )
+    return value
 
 
-# A workflow of any class.
-async def _check_same(record: ApprovalRecord, handle: "WorkflowHandle[Any, RawValue]") -> None:
+async def _check_same(client: Client, record: ApprovalRecord) -> None:
     """An approval binds its request: another one must not get its outcome."""
     try:
-        described = await handle.describe()
+        described = await client.get_workflow_handle(record.id).describe()
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:
             raise

@@ -23,6 +23,7 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
+from temperance.activities.outcome import outcome_of
 from temperance.approval_listing import (
     ApprovalPage,
     ApprovalSummary,
@@ -239,13 +240,12 @@ class Approvals:
                 APPROVAL_CANCELLED where it was ended from outside.
             temporalio.service.RPCError: The server cannot be reached, or refuses.
         """
-        handle = self._handle(approval)
         try:
-            value: RawValue = await handle.result()
-        except WorkflowFailureError:
-            raise CapabilityError("APPROVAL_CANCELLED") from None
+            value = await outcome_of(self._client, self._handle(approval).id)
         except RPCError as error:
             raise _of_rpc(error) from None
+        if value is None:
+            raise CapabilityError("APPROVAL_CANCELLED")
         envelope = read_envelope(value.payload.data)
         if envelope is None:
             raise CapabilityError("OUTPUT_INVALID")

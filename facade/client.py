@@ -204,7 +204,7 @@ class TemperanceClient:
     async def _approval(
         self, asked: Asked, ask: Ask, envelope: ApprovalRequired, demand: Demand, *, wait: bool
     ) -> ExecutionResult[object]:
-        record, handle = await start_approval(
+        record = await start_approval(
             self._client,
             self._task_queue,
             asked.capability,
@@ -214,7 +214,7 @@ class TemperanceClient:
         )
         if not wait:
             return dataclasses.replace(envelope, approval_id=record.id)
-        answer = await approval_outcome(record, handle)
+        answer = await approval_outcome(self._client, record)
         if not answer.seen and isinstance(answer.envelope, Failed):
             await self._record(answer.envelope, ask, record.id, "", requested=False)
         return typed(answer.envelope, asked)

@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from temporalio.api.common.v1 import Payload
-from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.client import Client
 from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
+from temperance.activities.outcome import outcome_of
 from temperance.runtime.approval import ApprovalRecord, ApprovalRequest
 from temperance.runtime.call import Asked
 from temperance.runtime.capability import Capability
-from temperance.runtime.envelope import ExecutionResult, read_envelope
+from temperance.runtime.envelope import read_envelope
 from temperance.runtime.messages import Ask
 from temperance.runtime.names import APPROVAL_WORKFLOW
 from temperance.workflows.approval_options import (
@@ -26,8 +27,6 @@ from temperance.workflows.approval_options import (
     unanswered,
 )
 from temperance.workflows.reading import Answer
-
-Handle = WorkflowHandle[object, RawValue]
 
 _JSON = {"encoding": b"json/plain"}
 
@@ -40,8 +39,8 @@ async def start_approval(
     *,
     ask: Ask,
     execution_id: str,
-) -> tuple[ApprovalRecord, Handle]:
-    """Starts the approval of a single request, or finds the one that was started before.
+) -> ApprovalRecord:
+    """Starts the approval of a single request, unless it was started before.
 
     Args:
         client: A connected client; its plugin is not needed here.
@@ -52,7 +51,7 @@ async def start_approval(
         execution_id: The execution that asked.
 
     Returns:
-        The record in state ``pending``, and the workflow.
+        The record in state ``pending``.
 
     Raises:
         temporalio.service.RPCError: The server cannot be reached, or refuses the call.
@@ -80,16 +79,15 @@ async def start_approval(
             memo=memo_of(record),
             static_summary=summary_of_approval(record),
         )
-    handle: Handle = client.get_workflow_handle(record.id, result_type=RawValue)
-    return record, handle
+    return record
 
 
-async def approval_outcome(record: ApprovalRecord, handle: Handle) -> Answer:
+async def approval_outcome(client: Client, record: ApprovalRecord) -> Answer:
     """Waits for the envelope that an approval comes to, its output JSON-like.
 
     Args:
+        client: A connected client.
         record: The approval.
-        handle: Its workflow.
 
     Returns:
         The envelope, and whether the approval has recorded it.
@@ -97,12 +95,9 @@ async def approval_outcome(record: ApprovalRecord, handle: Handle) -> Answer:
     Raises:
         temporalio.service.RPCError: The server cannot be reached, or refuses the call.
     """
-    envelope: ExecutionResult[object] | None = None
-    with suppress(WorkflowFailureError):
-        envelope = read_envelope((await handle.result()).payload.data)
-    if envelope is None:
-        return Answer(unanswered(record), seen=False)
-    return Answer(envelope)
+    value = await outcome_of(client, record.id)
+    envelope = None if value is None else read_envelope(value.payload.data)
+    return Answer(unanswered(record), seen=False) if envelope is None else Answer(envelope)
 
 
 def _raw(request: ApprovalRequest) -> RawValue:

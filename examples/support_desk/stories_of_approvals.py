@@ -1,10 +1,10 @@
 """What people decided, told from the approvals themselves and the gateway's books."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from temperance import ApprovalRecord
 
-from .records import CallRecord
+from .records import CallRecord, Effect
 from .shift_lead import Minutes, how_it_ended
 from .staff import Worker
 from .stories import Scene, Story
@@ -13,6 +13,13 @@ _WHY = (
     "An approval is a workflow of its own, so it outlives workers. It is bound to the exact input, "
     "is used once and expires, and whoever asked cannot give it."
 )
+
+
+_ALLOWED: Mapping[Effect, frozenset[int]] = {
+    "none": frozenset({0}),
+    "possible": frozenset({0, 1}),
+    "done": frozenset({1}),
+}
 
 
 def approval_stories(
@@ -49,6 +56,7 @@ def _waited(
     ]
     lines.append(how_it_ended(record))
     lines += [minutes.after] if minutes.after else []
+    approved = record.state in {"approved", "consumed"}
     amount = sum(charge.amount for charge in charges)
     count = f"{len(charges)} charge{'' if len(charges) == 1 else 's'}"
     lines.append(f"envelope: {call.status}, effect {call.effect}; {count}, {amount} EUR")
@@ -56,7 +64,6 @@ def _waited(
         title=f"{minutes.ticket}: a refund over the limit waited for a person",
         lines=tuple(lines),
         why=_WHY,
-        holds=len(charges) == (1 if call.effect == "done" else 0)
-        and (call.effect == "done") == (record.state in {"approved", "consumed"}),
+        holds=len(charges) in _ALLOWED[call.effect] and (approved or not charges),
         ticket=minutes.ticket,
     )

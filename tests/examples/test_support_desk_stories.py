@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from datetime import UTC, datetime
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
@@ -13,9 +14,14 @@ from support_desk.gateway import Gateway
 from support_desk.premises import Premises, bundled_stock, bundled_tickets
 from support_desk.records import CallRecord, Effect, TicketRecord
 from support_desk.report import show_problems, show_stories, show_tickets
+from support_desk.shift_lead import Minutes
 from support_desk.stories import Scene, Story, stories
+from support_desk.stories_of_approvals import approval_stories
 from support_desk.tickets import Problem, read_inbox
 from support_desk.warehouse import WarehouseError
+from support_desk.workflow import DESK
+from temperance import ApprovalRecord
+from temperance.runtime.approval import ApprovalState
 
 TICKETS = {t.id: t for t in read_inbox(bundled_tickets()).tickets}
 INCIDENTS = bundled_stock().incidents
@@ -107,6 +113,49 @@ async def test_a_killed_letter_holds_while_it_was_sent_once(
             continue
     story = tell(premises, record("T-1017", "mail.send", 1, "possible"), (os.getpid(),))
     assert story.holds is holds
+
+
+@pytest.mark.parametrize(
+    ("state", "effect", "charges", "holds"),
+    [
+        ("consumed", "done", 1, True),
+        ("consumed", "possible", 1, True),
+        ("consumed", "none", 0, True),
+        ("rejected", "none", 0, True),
+        ("consumed", "done", 2, False),
+        ("consumed", "done", 0, False),
+        ("rejected", "none", 1, False),
+        ("rejected", "done", 1, False),
+        ("expired", "possible", 1, False),
+    ],
+)
+async def test_money_that_moved_without_an_approval_is_seen_as_a_broken_promise(
+    premises: Premises, state: ApprovalState, effect: Effect, charges: int, holds: bool
+) -> None:
+    for number in range(charges):
+        await premises.gateway.refund("A-2012", Decimal("749.00"), key=f"k{number}")
+    told = record("T-1014", "orders.refund", 1, effect)
+    scene = Scene(premises, TICKETS, {told.ticket: told}, {})
+    now = datetime.now(UTC)
+    decided = ApprovalRecord(
+        id="approval-1",
+        execution_id="e",
+        capability="orders.refund",
+        description="Refund an order.",
+        actor=DESK,
+        surface="agent",
+        input_hash="",
+        shown={},
+        reasons=("Much money.",),
+        risk="high",
+        side_effect="write",
+        requested_at=now,
+        expires_at=now,
+        state=state,
+    )
+    (story,) = approval_stories(scene, [Minutes("T-1014", decided)], ())
+    assert story.holds is holds
+    assert story.lines[0] == "asked by automation:support-desk: Much money."
 
 
 def test_the_report_is_plain_text_where_there_is_no_terminal(premises: Premises) -> None:

@@ -257,6 +257,18 @@ def test_a_wrong_command_ends_with_2_and_says_what_is_wrong(
     assert "4111-secret" not in told.err
 
 
+async def test_the_approver_of_the_environment_yields_to_the_header_of_a_login(
+    tmp_path: Path,
+) -> None:
+    """The variable is set for the other commands; it gets as far as to the server."""
+    ran = await run(
+        *("approvals", "serve", "--approver-header", "X-User", "--address", "127.0.0.1:1"),
+        folder=tmp_path,
+        env={"TEMPERANCE_APPROVER": "user:bob"},
+    )
+    assert (ran.code, "nothing listens there" in ran.err) == (5, True)
+
+
 async def test_the_inbox_is_served_until_ctrl_c(house: House, tmp_path: Path) -> None:
     """With the printed link it opens, without it does not; the port is free again at the end."""
     port = free_port()

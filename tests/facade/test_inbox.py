@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -426,3 +427,20 @@ async def test_where_no_worker_answers_it_is_said(house: House) -> None:
     assert (page.status_code, sent.status_code) == (503, 503)
     assert "No worker answered in time." in text_of(page)
     assert "does not make it count twice" in text_of(sent)
+
+
+@pytest.mark.slow
+async def test_where_the_server_is_away_it_is_said(tmp_path: Path) -> None:
+    """Approvals are safe there, and a decision that was sent may count, once."""
+    async with opened(tmp_path) as house:
+        approval = await house.ask("A-30")
+        async with Browser.of(house) as browser:
+            token = await browser.token(approval)
+            await house.server.kill()
+            pages = await asyncio.gather(
+                browser.get("/"), browser.submit(approval, token=token, verdict="approve")
+            )
+    for page in pages:
+        assert page.status_code == 502
+        assert "The Temporal server does not answer" in text_of(page)
+        assert "sent again it still counts once" in text_of(page)

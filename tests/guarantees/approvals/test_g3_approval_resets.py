@@ -1,11 +1,15 @@
 """The approval itself is rewound by an operator: never a second execution of a write (G3, G11)."""
 
+import asyncio
+from collections.abc import Awaitable
+
 import pytest
 from temporalio.api.enums.v1 import EventType
 
 from temperance import Completed, ExecutionResult, Failed
-from tests.guarantees.approvals.office import BOB, EVE, Office
-from tests.guarantees.runs.rewinding import reset
+from temperance.client_approval import approval_outcome
+from tests.guarantees.approvals.office import BOB, EVE, Office, ask
+from tests.guarantees.runs.rewinding import reset, reset_to_start
 from tests.support.waiting import wait_until
 
 
@@ -120,3 +124,57 @@ async def test_g3_a_rewound_approval_of_an_idempotent_write_repeats_it_under_its
     assert after == before
     assert {entry.key for entry in office.books.entries("w")} == {before.idempotency_key}
     assert [entry.attempt for entry in office.books.entries("w")] == [1, 1]
+
+
+async def test_g3_a_workflow_that_waits_gets_the_outcome_of_the_run_that_a_reset_started(
+    office: Office,
+) -> None:
+    """The server tells it; the run that was rewound has none."""
+    async with office.worker():
+        handle = await office.start(ask("transfer", "w", step="w"))
+        approval = office.asked_by(handle, "w")
+        await office.until_asked(approval)
+        await office.waiting(approval)
+        await rewound(office, approval)
+        await office.approvals.approve(approval, approver=BOB)
+        (envelope,) = await handle.result()
+
+    assert isinstance(envelope, Completed)
+    assert len(office.books.entries("w")) == 1
+
+
+@pytest.mark.parametrize("who", ["client", "attached", "deciders"])
+async def test_g3_whoever_else_waits_gets_the_outcome_of_the_run_that_a_reset_started(
+    office: Office, who: str
+) -> None:
+    """A client, a workflow that attached after a reset of its own, and who decides."""
+    async with office.worker():
+        handle = await office.start(ask("transfer", "w", step="w"), hold=True)
+        approval = office.asked_by(handle, "w")
+        await office.until_asked(approval)
+        await office.waiting(approval)
+        waiting: Awaitable[object]
+        if who == "client":
+            record = await office.approvals.show(approval)
+            waiting = asyncio.ensure_future(approval_outcome(office.client, record))
+        elif who == "attached":
+            run_id = await reset_to_start(
+                office.client, handle.id, str(handle.first_execution_run_id)
+            )
+            again = office.run_of(handle, run_id)
+
+            async def attached() -> bool:
+                return "temperance.attach" in str(await office.history(handle.id, run_id))
+
+            await wait_until(attached)
+            waiting = asyncio.ensure_future(office.answers(again, 1))
+        else:
+            waiting = asyncio.ensure_future(office.approvals.outcome(approval))
+        await asyncio.sleep(0.2)  # nothing tells that the call is on its way; it need not be
+        await rewound(office, approval)
+        await office.approvals.approve(approval, approver=BOB)
+        outcome = await waiting
+        await handle.signal("finish")
+
+    assert "completed" in str(outcome)
+    assert len(office.books.entries("w")) == 1
