@@ -1,4 +1,4 @@
-"""What was recorded just now is replayed elsewhere; see tests/replay for committed histories (G3)."""
+"""What was recorded just now is replayed elsewhere; committed histories: tests/replay (G3)."""
 
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
