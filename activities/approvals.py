@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from typing import Final, cast
 
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.common import RawValue
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
 
 from ..runtime.app import App
@@ -27,8 +28,11 @@ from ..runtime.request import WorkflowRef
 from ..runtime.trail import Facts, Trail
 from .outcome import outcome_of
 
-BEAT: Final = 5.0
-"""Seconds between the heartbeats of an activity that waits."""
+LOOK: Final = timedelta(seconds=2)
+"""How long an attempt to attach waits for the outcome."""
+
+LONGEST_PAUSE: Final = timedelta(seconds=5)
+"""How long the server waits at most before the next attempt to attach."""
 
 RecordApproval = Callable[[ApprovalNote], Awaitable[None]]
 
@@ -92,6 +96,10 @@ def _facts(note: ApprovalNote, type_: EventType) -> Facts:
 async def attach(record: ApprovalRecord) -> RawValue:
     """Waits for the outcome of an approval that was started before; only reads.
 
+    A decision may take days, and a worker has few slots, in which what was approved must run as
+    well. So an attempt looks for a moment, and has the server try again: that takes no slot
+    meanwhile, and no event of history.
+
     Args:
         record: What the asking workflow wants approved now.
 
@@ -99,19 +107,21 @@ async def attach(record: ApprovalRecord) -> RawValue:
         The envelope, as the approval gave it.
 
     Raises:
-        ApplicationError: STEP_INPUT_MISMATCH, where it was started for something else;
-            APPROVAL_CANCELLED, where it ended without an envelope.
+        ApplicationError: APPROVAL_PENDING, to be tried again; STEP_INPUT_MISMATCH, where it was
+            started for something else; APPROVAL_CANCELLED, where it ended without an envelope.
     """
     client = activity.client()
     await _check_same(client, record)
-    waiting = asyncio.ensure_future(outcome_of(client, record.id))
     try:
-        while not waiting.done():
-            await asyncio.wait({waiting}, timeout=BEAT)
-            activity.heartbeat()
-        value = waiting.result()
-    finally:
-        waiting.cancel()
+        async with asyncio.timeout(LOOK.total_seconds()):
+            value = await outcome_of(client, record.id)
+    except TimeoutError:
+        raise ApplicationError(
+            "The approval is not decided yet.",
+            type="APPROVAL_PENDING",
+            next_retry_delay=min(timedelta(seconds=activity.info().attempt), LONGEST_PAUSE),
+            category=ApplicationErrorCategory.BENIGN,
+        ) from None
     if value is None:
         raise ApplicationError(
             "The approval ended without an outcome.", type="APPROVAL_CANCELLED", non_retryable=True

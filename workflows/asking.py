@@ -30,8 +30,8 @@ from .reading import Answer
 from .run import GovernedRun
 from .unseen import record_unseen
 
-ATTACH_TIMEOUT: Final = timedelta(days=31)
-ATTACH_HEARTBEAT: Final = timedelta(seconds=30)
+ATTACH_TIMEOUT: Final = timedelta(seconds=30)
+"""Of one attempt, which looks for a moment only; there are as many as it takes."""
 
 # The envelope is read from bytes, whatever the child's own type.
 Child = workflow.ChildWorkflowHandle[Any, RawValue]
@@ -111,7 +111,6 @@ async def _attach(record: ApprovalRecord) -> RawValue:
         record.model_copy(update={"shown": None}),
         result_type=RawValue,
         start_to_close_timeout=ATTACH_TIMEOUT,
-        heartbeat_timeout=ATTACH_HEARTBEAT,
         summary=f"waits for {record.id}",
     )
     return value

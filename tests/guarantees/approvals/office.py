@@ -112,7 +112,7 @@ class Office:
 
     @asynccontextmanager
     async def worker(
-        self, *, queue: str | None = None, cached: int = 1000
+        self, *, queue: str | None = None, cached: int = 1000, slots: int = 100
     ) -> AsyncGenerator[Worker]:
         """A worker in this process, which makes no allowance for what still runs at its end."""
         async with Worker(
@@ -120,6 +120,7 @@ class Office:
             task_queue=queue or self.queue,
             workflows=[Asking],
             max_cached_workflows=cached,
+            max_concurrent_activities=slots,
             graceful_shutdown_timeout=timedelta(milliseconds=1),
         ) as running:
             yield running

@@ -51,7 +51,10 @@ async def test_g3_an_approval_that_is_rewound_before_its_decision_waits_on(offic
 async def test_g3_an_approval_that_is_rewound_after_its_execution_has_the_same_outcome(
     office: Office, reapply: bool
 ) -> None:
-    """The decision is applied again, or another person decides: no handler is entered again."""
+    """The decision is applied again, or another person decides: no handler is entered again.
+
+    The record has both decisions, and one execution.
+    """
     async with office.worker():
         approval = await office.request("transfer", "w")
         await office.approvals.approve(approval, approver=BOB)
@@ -64,6 +67,9 @@ async def test_g3_an_approval_that_is_rewound_after_its_execution_has_the_same_o
     assert isinstance(before, Completed)
     assert after == before
     assert len(office.books.entries("w")) == 1
+    decided = [e.approver_id for e in office.events.events if e.type == "capability.approved"]
+    assert decided == ["bob", "bob" if reapply else "eve"]
+    assert [e.type for e in office.events.events].count("capability.completed") == 1
 
 
 async def test_g3_an_approval_that_is_rewound_while_it_executes_does_not_execute_again(

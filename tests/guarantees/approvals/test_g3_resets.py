@@ -61,6 +61,27 @@ async def test_g3_a_workflow_that_is_rewound_gets_the_outcome_of_the_approval_it
     assert "START_CHILD_WORKFLOW_EXECUTION_FAILED" in names
 
 
+async def test_g3_a_rewound_workflow_that_waits_takes_no_slot_from_what_was_approved(
+    office: Office,
+) -> None:
+    """A worker of one activity at a time: it waits, records the decision, and executes."""
+    async with office.worker(slots=1):
+        handle = await office.start(ask("transfer", "w", step="w"))
+        approval = office.asked_by(handle, "w")
+        await office.until_asked(approval)
+        run_id = await rewound(office, handle)
+
+        async def attached() -> bool:
+            return "temperance.attach" in str(await office.history(handle.id, run_id))
+
+        await wait_until(attached)
+        await office.approvals.approve(approval, approver=BOB)
+        (envelope,) = await office.run_of(handle, run_id).result()
+
+    assert isinstance(envelope, Completed)
+    assert len(office.books.entries("w")) == 1
+
+
 async def test_g3_a_workflow_that_is_rewound_to_where_it_waits_gets_the_outcome(
     office: Office,
 ) -> None:
