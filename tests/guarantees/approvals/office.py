@@ -202,7 +202,7 @@ class Office:
             names = await self.names(approval)
             return names if names[-1] == "TIMER_STARTED" else []
 
-        return await wait_until(waits)
+        return await wait_until(waits, timedelta(seconds=90))
 
     async def answers(self, handle: Handle, count: int) -> Answers:
         """The envelopes of a workflow that holds, once there are so many."""
