@@ -94,7 +94,8 @@ def _tell(sample: Sample, seconds: float) -> None:
     print(
         f"{sample.seconds / 60:5.1f} of {seconds / 60:.1f} min: "
         f"worker {sample.worker_mib:.0f} MiB, {sample.tasks} tasks, {sample.threads} threads; "
-        f"server {sample.server_mib:.0f} MiB, {sample.stored_mib:.0f} MiB stored; {sample.events} events, {sample.open} under way",
+        f"server {sample.server_mib:.0f} MiB, {sample.stored_mib:.0f} MiB stored; "
+        f"{sample.events} events, {sample.open} under way",
         file=sys.stderr,
         flush=True,
     )
