@@ -19,7 +19,7 @@ from .capability import Capability
 from .error import CapabilityError, ErrorCode
 from .handling import Handling
 from .names import Effect, EventType
-from .raised import interrupted
+from .raised import interrupted, is_passed_on
 from .redaction import apply
 from .retry import allows_retry
 from .schema import problems_of
@@ -73,9 +73,9 @@ async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outco
         error = refusal
         if error.code == "RETRY_FORBIDDEN":
             effect = "possible"
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as fault:  # noqa: BLE001 - what the application's models and policies may raise
+    except BaseException as fault:  # the application's models and policies
+        if is_passed_on(fault, watch.task):
+            raise
         if isinstance(fault, asyncio.CancelledError) and watch.interrupted:
             interruption = call.interruption()
             error = interrupted(interruption, "controls")
