@@ -2,10 +2,22 @@
 
 import asyncio
 import gc
+from collections.abc import Callable
 
 import pytest
 
-from temperance import App, Event, Governance, MemorySink, Policy, Runtime
+from temperance import (
+    App,
+    Decision,
+    Event,
+    Failed,
+    Governance,
+    MemorySink,
+    Policy,
+    Runtime,
+    deny,
+    require_approval,
+)
 from tests.fuzz.judging import ADA, Door, invoke, judge
 from tests.fuzz.secret import SECRET
 from tests.fuzz.test_faults import Order, Slip, asked, one, opened
@@ -68,3 +80,22 @@ async def test_an_attempt_whose_coroutine_is_closed_ends_without_a_word() -> Non
     task.cancel()
     loop.close()
     gc.collect()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda: deny("\ud800", ""),
+        lambda: deny("NO", "\ud800"),
+        lambda: require_approval("\ud800"),
+        lambda: require_approval("Why not.", type="\ud800"),
+    ],
+)
+async def test_g8_a_policy_that_answers_in_half_a_character_denies(
+    answer: Callable[[], Decision],
+) -> None:
+    """No sink could record it, and no error could tell it: the runtime itself failed."""
+    door = Door()
+    seen = await asked(door, one(opened(door)), [Policy(lambda _: answer())])
+    assert isinstance(seen.envelope, Failed)
+    assert (seen.envelope.code, door.entered) == ("POLICY_FAILED", 0)
