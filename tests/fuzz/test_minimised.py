@@ -2,9 +2,14 @@
 
 import asyncio
 import gc
+import json
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from typing import Any
 
 import pytest
+from pydantic import BaseModel, ConfigDict
 
 from temperance import (
     App,
@@ -20,7 +25,9 @@ from temperance import (
 )
 from tests.fuzz.judging import ADA, Door, invoke, judge
 from tests.fuzz.secret import SECRET
-from tests.fuzz.test_faults import Order, Slip, asked, one, opened
+from tests.fuzz.test_faults import Order, Slip, asked, one, opened, retried
+from tests.fuzz.test_inputs import asked as asked_for
+from tests.fuzz.test_inputs import shown
 
 
 class Leaving:
@@ -99,3 +106,49 @@ async def test_g8_a_policy_that_answers_in_half_a_character_denies(
     seen = await asked(door, one(opened(door)), [Policy(lambda _: answer())])
     assert isinstance(seen.envelope, Failed)
     assert (seen.envelope.code, door.entered) == ("POLICY_FAILED", 0)
+
+
+class Price(BaseModel):
+    """Which of the two a text is, pydantic decides otherwise in JSON than in Python."""
+
+    amount: float | Decimal
+
+
+class Strict(BaseModel):
+    """Takes text for a date from JSON only."""
+
+    model_config = ConfigDict(strict=True)
+
+    on: date
+    pair: tuple[int, int]
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [(Price, {"amount": "1.10"}), (Strict, {"on": "2026-05-03", "pair": [1, 2]})],
+)
+async def test_g8_a_value_is_the_same_input_in_process_and_on_temporal(
+    type_: type[BaseModel], value: object
+) -> None:
+    """It had another hash in process, or was refused there and taken on a worker."""
+    here, there = await asked_for(type_, value), await asked_for(type_, json.dumps(value).encode())
+    assert here is not None
+    assert there is not None
+    assert here[0].envelope.status == "completed"
+    assert shown(here[0]) == shown(there[0])
+
+
+async def test_g5_a_further_attempt_gets_the_input_as_it_was_given() -> None:
+    """And not as the attempt before left it; nor does the caller's own value change."""
+    given: dict[str, Any] = {"note": {"tags": ["a"]}}
+    sink, met = MemorySink(), []
+
+    async def handler(input: Order) -> Slip:
+        met.append(json.dumps(input.note))
+        input.note["tags"].append("b")
+        raise ConnectionError
+
+    app = App(Governance([one(handler, **retried("read"))]), sinks=[sink])
+    await invoke(app, sink, "fuzz.one", given)
+    assert met == ['{"tags": ["a"]}'] * 3
+    assert given == {"note": {"tags": ["a"]}}
