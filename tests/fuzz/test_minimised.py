@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from temperance import (
     App,
+    Context,
     Decision,
     Event,
     Failed,
@@ -23,6 +24,7 @@ from temperance import (
     deny,
     require_approval,
 )
+from temperance.runtime.middleware import Proceed
 from tests.fuzz.judging import ADA, Door, invoke, judge
 from tests.fuzz.secret import SECRET
 from tests.fuzz.test_faults import Order, Slip, asked, one, opened, retried
@@ -152,3 +154,56 @@ async def test_g5_a_further_attempt_gets_the_input_as_it_was_given() -> None:
     await invoke(app, sink, "fuzz.one", given)
     assert met == ['{"tags": ["a"]}'] * 3
     assert given == {"note": {"tags": ["a"]}}
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, BaseException])
+async def test_g9_a_discovery_policy_that_would_end_the_process_withholds(
+    error: type[BaseException],
+) -> None:
+    """It ended the event loop, and an invocation told a hidden capability from an unknown one."""
+
+    def rule(_: object) -> Decision:
+        raise error(SECRET)
+
+    door, sink = Door(), MemorySink()
+    app = App(Governance([one(opened(door))], [Policy(rule, "discovery")]), sinks=[sink])
+    listed = await Runtime(app).describe(actor=ADA, surface="agent")
+    assert (listed.listed, listed.withheld) == (0, 1)
+    seen = await invoke(app, sink, "fuzz.one", {})
+    assert isinstance(seen.envelope, Failed)
+    assert seen.envelope.code == "CAPABILITY_NOT_FOUND"
+
+
+async def test_g2_a_filter_of_retries_that_would_end_the_process_vetoes() -> None:
+    """The end of the execution was not recorded."""
+    door = Door()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        raise ConnectionError
+
+    def asks(_: object) -> bool:
+        raise SystemExit(SECRET)
+
+    seen = await asked(door, one(handler, **retried("write", asks)))
+    assert (seen.envelope.attempts, seen.envelope.effect) == (1, "possible")
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit])
+async def test_g7_a_handler_that_exits_inside_of_a_task_ends_no_event_loop(
+    error: type[BaseException],
+) -> None:
+    """Middleware may bound the handler by `asyncio.wait_for`, which makes a task in Python 3.11."""
+    door, sink = Door(), MemorySink()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        raise error(SECRET)
+
+    async def in_time(ctx: Context[Any], proceed: Proceed) -> object:
+        return await asyncio.ensure_future(proceed())
+
+    app = App(Governance([one(handler)], middleware=[in_time]), sinks=[sink])
+    seen = await invoke(app, sink, "fuzz.one", {})
+    judge(seen, door)
+    assert any("RuntimeError at" in line and "test_minimised" in line for line in seen.lines)
