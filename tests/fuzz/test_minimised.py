@@ -13,13 +13,16 @@ from pydantic import BaseModel, ConfigDict
 
 from temperance import (
     App,
+    CapabilityError,
     Context,
     Decision,
+    DeclaredError,
     Event,
     Failed,
     Governance,
     MemorySink,
     Policy,
+    Redact,
     Runtime,
     deny,
     require_approval,
@@ -207,3 +210,75 @@ async def test_g7_a_handler_that_exits_inside_of_a_task_ends_no_event_loop(
     seen = await invoke(app, sink, "fuzz.one", {})
     judge(seen, door)
     assert any("RuntimeError at" in line and "test_minimised" in line for line in seen.lines)
+
+
+class Halved(DeclaredError):
+    """Its reason is half a character."""
+
+    reason = "\udfff"
+
+
+@pytest.mark.parametrize(
+    "error", [Halved("No."), DeclaredError("\ud800"), Halved("\ud800" * 3_000)]
+)
+async def test_g4_an_error_that_is_told_in_half_characters_is_told_all_the_same(
+    error: Exception,
+) -> None:
+    """No sink could write its event, and no server its failure."""
+    door = Door()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        raise error
+
+    seen = await asked(door, one(handler))
+    assert isinstance(seen.envelope, Failed)
+    assert seen.envelope.error.message in {"No.", "?", "?" * 2_000}
+    assert seen.envelope.error.reason in {"?", "DECLARED"}
+
+
+def nested(depth: int) -> object:
+    """Lists in lists."""
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("depth", [184, 185, 199])
+async def test_an_output_that_only_just_can_be_read_is_none(depth: int) -> None:
+    """Inside of an answer of several attempts, and of an envelope, it could not be read any more."""
+    door = Door()
+
+    async def handler(input: Order) -> Any:
+        door.entered += 1
+        door.returned += 1
+        return nested(depth)
+
+    seen = await asked(door, one(handler, redact=Redact()))
+    assert seen.envelope.effect == "done"
+    assert seen.envelope.status == ("completed" if depth == 184 else "failed")
+
+
+@pytest.mark.parametrize("depth", [183, 184, 198])
+async def test_g3_an_input_that_approvers_could_not_be_shown_is_refused(depth: int) -> None:
+    """On Temporal the answer that asks for an approval could not be read: effect done, it said."""
+    door = Door()
+    entry = one(opened(door), redact=Redact())
+    policies = [Policy(lambda _: require_approval("Why not."))]
+    seen = await asked(door, entry, policies, {"note": nested(depth)})
+    if depth == 183:
+        assert seen.envelope.status == "approval_required"
+    else:
+        assert isinstance(seen.envelope, Failed)
+        assert seen.envelope.code == "APPROVAL_UNSERIALIZABLE_INPUT"
+
+
+@pytest.mark.parametrize(
+    "details",
+    [nested(185), 10**5_000, {"a": float("nan"), "b": object()}],
+    ids=["deep", "long", "object"],
+)
+def test_g10_details_that_could_not_be_read_are_omitted(details: Any) -> None:
+    """The workflow that is told of the error has to read them."""
+    assert CapabilityError("FORBIDDEN", details=details).public().details == {"omitted": "not JSON"}
