@@ -33,6 +33,7 @@ class Job(BaseModel):
         deadly: In how many of 1,000 attempts the process dies.
         unkind: In how many of 1,000 attempts the handler raises, or hangs beyond its timeout.
         step: An explicit step; automatic unless given.
+        wait: Whether the workflow waits where a person must approve.
     """
 
     seed: int
@@ -41,6 +42,7 @@ class Job(BaseModel):
     deadly: int = 0
     unkind: int = 0
     step: str | None = None
+    wait: bool = True
 
     @property
     def capability(self) -> str:
