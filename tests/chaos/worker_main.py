@@ -33,6 +33,7 @@ async def main(host: str, queue: str, folder: Path, *, old: bool) -> None:
         task_queue=queue,
         workflows=[Chaos],
         max_cached_workflows=20,
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
         graceful_shutdown_timeout=timedelta(milliseconds=300),
     ):
         sys.stdout.write("ready\n")
