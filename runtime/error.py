@@ -166,7 +166,7 @@ class CapabilityError(Exception):
 
     Args:
         code: One of the codes of `CODES`.
-        public_message: Text for the caller; the code's own where it is left out.
+        public_message: Text for the caller; the code's own where it is left out or empty.
         stage: Where it arose; the code's usual one where it is left out.
         retryable: Whether a further attempt may help; the code's own where it is left out.
         expose: Whether the caller may see code, message, reason and details. Where not, it sees
@@ -194,7 +194,8 @@ class CapabilityError(Exception):
     ) -> None:
         entry = CODES[code]
         self.code: ErrorCode = code
-        self.public_message = entry.message if public_message is None else _writable(public_message)
+        # A failure without a message would be given one by the SDK.
+        self.public_message = _writable(public_message) if public_message else entry.message
         self.stage: Stage = entry.stage if stage is None else stage
         self.retryable = entry.retryable if retryable is None else retryable
         self.expose = expose

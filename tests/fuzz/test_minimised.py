@@ -247,7 +247,7 @@ def nested(depth: int) -> object:
 
 @pytest.mark.parametrize("depth", [184, 185, 199])
 async def test_an_output_that_only_just_can_be_read_is_none(depth: int) -> None:
-    """Inside of an answer of several attempts, and of an envelope, it could not be read any more."""
+    """Inside of an answer of several attempts, or of an envelope, it could not be read again."""
     door = Door()
 
     async def handler(input: Order) -> Any:
@@ -282,3 +282,23 @@ async def test_g3_an_input_that_approvers_could_not_be_shown_is_refused(depth: i
 def test_g10_details_that_could_not_be_read_are_omitted(details: Any) -> None:
     """The workflow that is told of the error has to read them."""
     assert CapabilityError("FORBIDDEN", details=details).public().details == {"omitted": "not JSON"}
+
+
+def test_an_error_without_a_message_has_that_of_its_code() -> None:
+    """The SDK gives a failure without one a message of its own, so that doors told it apart."""
+    assert CapabilityError("POLICY_DENIED", "").public().message == "A policy denied the request."
+
+
+async def test_g10_an_earlier_error_that_is_concealed_is_concealed_in_the_envelope_too() -> None:
+    """In process the envelope named its true code."""
+    door = Door()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        if door.entered == 1:
+            raise CapabilityError("FORBIDDEN", expose=False, retryable=True)
+        door.returned += 1
+        return Slip()
+
+    seen = await asked(door, one(handler, **retried("read")))
+    assert seen.envelope.errors == ("EXECUTION_FAILED",)
