@@ -8,6 +8,7 @@ from random import Random
 from typing import TypeVar
 
 from temporalio.client import Client
+from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -102,6 +103,8 @@ async def start_workflow(client: Client, workflow_id: str, plan: Plan) -> str:
                 id=workflow_id,
                 task_queue=QUEUE,
                 task_timeout=timedelta(seconds=2),
+                # Also where the first start has come to its end before the second one.
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
             )
         except WorkflowAlreadyStartedError as error:
             return error.run_id
@@ -149,19 +152,22 @@ async def decide(client: Client, approval: str, rng: Random, verdicts: list[Verd
 async def decide_all(
     client: Client, seed: int, verdicts: list[Verdict], finished: asyncio.Event
 ) -> None:
-    """Decide whatever is pending, but for one approval in eight, until the run is over."""
-    rng, left_alone = Random(seed), set[str]()  # noqa: S311 - a schedule
+    """Decide whatever is pending until the run is over, but half of what single requests asked for.
+
+    Nobody waits for these; a workflow may wait for any other.
+    """
+    rng, seen, left_alone = Random(seed), set[str](), set[str]()  # noqa: S311 - a schedule
     approvals = Approvals(client)
     while not finished.is_set():
         found: list[str] = []
         try:
-            found = [entry.id async for entry in approvals.list("pending", limit=20)]
+            async for entry in approvals.list("pending", limit=50):
+                if entry.id not in seen and entry.workflow_id is None and rng.random() < 0.5:
+                    left_alone.add(entry.id)
+                seen.add(entry.id)
+                if entry.id not in left_alone:
+                    found.append(entry.id)
         except RPCError:
             await asyncio.sleep(0.2)
-        for approval in found:
-            if approval not in left_alone and rng.random() < 0.06:
-                left_alone.add(approval)
-        await asyncio.gather(
-            *(decide(client, one, rng, verdicts) for one in found if one not in left_alone)
-        )
+        await asyncio.gather(*(decide(client, one, rng, verdicts) for one in found[:20]))
         await asyncio.sleep(0.1)
