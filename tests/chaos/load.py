@@ -12,7 +12,7 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from temperance import Actor, Approvals, CapabilityError, ExecutionResult, TemperanceClient
+from temperance import Actor, Approvals, CapabilityError, ExecutionResult, JsonlSink, TemperanceClient
 from tests.chaos.capabilities import app_of
 from tests.chaos.fleet import QUEUE, Fleet
 from tests.chaos.jobs import Job, Plan, draw, kind_of
@@ -119,8 +119,10 @@ async def start_workflow(client: Client, workflow_id: str, plan: Plan) -> str:
 
 async def request_twice(fleet: Fleet, client: Client, id_: str, job: Job) -> list[ExecutionResult[object]]:
     """Send the same single request twice at the same time; gives both envelopes."""
+    # It records what no worker sees, such as a timeout by the server.
+    sink = JsonlSink(fleet.folder / "audit" / "client.jsonl")
     asker = TemperanceClient(
-        client, app_of(fleet.ledger, []), actor=Actor(id="single"), task_queue=QUEUE
+        client, app_of(fleet.ledger, [sink]), actor=Actor(id="single"), task_queue=QUEUE
     )
 
     async def once() -> ExecutionResult[object]:
@@ -128,7 +130,10 @@ async def request_twice(fleet: Fleet, client: Client, id_: str, job: Job) -> lis
             lambda: asker.invoke(SERVED[job.kind], job, request_id=id_, wait=False)
         )
 
-    return list(await asyncio.gather(once(), once()))
+    try:
+        return list(await asyncio.gather(once(), once()))
+    finally:
+        sink.close()
 
 
 async def decide(client: Client, approval: str, rng: Random, verdicts: list[Verdict]) -> None:
