@@ -12,7 +12,14 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from temperance import Actor, Approvals, CapabilityError, ExecutionResult, JsonlSink, TemperanceClient
+from temperance import (
+    Actor,
+    Approvals,
+    CapabilityError,
+    ExecutionResult,
+    JsonlSink,
+    TemperanceClient,
+)
 from tests.chaos.capabilities import app_of
 from tests.chaos.fleet import QUEUE, Fleet
 from tests.chaos.jobs import Job, Plan, draw, kind_of
@@ -117,7 +124,9 @@ async def start_workflow(client: Client, workflow_id: str, plan: Plan) -> str:
     return first
 
 
-async def request_twice(fleet: Fleet, client: Client, id_: str, job: Job) -> list[ExecutionResult[object]]:
+async def request_twice(
+    fleet: Fleet, client: Client, id_: str, job: Job
+) -> list[ExecutionResult[object]]:
     """Send the same single request twice at the same time; gives both envelopes."""
     # It records what no worker sees, such as a timeout by the server.
     sink = JsonlSink(fleet.folder / "audit" / "client.jsonl")
@@ -126,9 +135,7 @@ async def request_twice(fleet: Fleet, client: Client, id_: str, job: Job) -> lis
     )
 
     async def once() -> ExecutionResult[object]:
-        return await insist(
-            lambda: asker.invoke(SERVED[job.kind], job, request_id=id_, wait=False)
-        )
+        return await insist(lambda: asker.invoke(SERVED[job.kind], job, request_id=id_, wait=False))
 
     try:
         return list(await asyncio.gather(once(), once()))
