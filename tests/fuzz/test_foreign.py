@@ -92,9 +92,7 @@ async def test_g10_the_librarys_own_activities_refuse_what_is_not_theirs(
     assert len(SINK.events) == before
 
 
-async def _scheduled(
-    theatre: Theatre, activity: str, arguments: list[Crafted]
-) -> dict[str, Any]:
+async def _scheduled(theatre: Theatre, activity: str, arguments: list[Crafted]) -> dict[str, Any]:
     with listening() as lines:
         handle = await theatre.client.start_workflow(
             Foreign.run,
