@@ -102,6 +102,10 @@ bench: install ## Measure against hand-written activities
 soak: install ## Load a worker and a server for half an hour, and see whether they grow
 	@PYTHONPATH=.:examples $(PY) -m benchmarks.soak $(ARGS)
 
+.PHONY: chaos
+chaos: install ## Kill, suspend and rewind under load; CHAOS_EXECUTIONS=10000 CHAOS_SEED=n
+	@PYTHONPATH=.:examples $(PY) -m tests.chaos $(ARGS)
+
 # ---- checking --------------------------------------------------------------
 
 # Each tool runs even when one before it has failed, so that one run tells all.

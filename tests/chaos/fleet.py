@@ -70,7 +70,7 @@ class Fleet:
             self._any(rng).terminate()
 
     async def suspend(self, rng: Random) -> None:
-        """Let a worker stand still for longer than the server waits, and go on as if nothing was."""
+        """Let a worker stand still for longer than the server waits, and then go on."""
         with suppress(ProcessLookupError, IndexError):
             worker = self._any(rng)
             worker.suspend()

@@ -102,8 +102,8 @@ class Storm:
 
     async def _until_closed(self, id_: str) -> None:
         handle = self._client.get_workflow_handle(id_)
-        while (await insist(handle.describe)).status is WorkflowExecutionStatus.RUNNING:
-            await asyncio.sleep(0.2)  # a condition that nothing tells but the server
+        while (await insist(handle.describe)).status is WorkflowExecutionStatus.RUNNING:  # noqa: ASYNC110 - nothing tells but the server
+            await asyncio.sleep(0.2)
 
     async def _blow_after_blow(self) -> None:
         kinds = [kind for kind in get_args(Blow) for _ in range(_WEIGHTS[kind])]
