@@ -17,6 +17,7 @@ from .error import ErrorInfo
 from .names import WRITE_LIKE, SideEffect, Verdict
 from .retry import Retry
 
+O = TypeVar("O")  # noqa: E741 - output, as in DESIGN section 4
 O_co = TypeVar("O_co", covariant=True)
 
 DEFAULT_RETRY: Final = Retry(max_retries=4, backoff=timedelta(seconds=1))
@@ -50,7 +51,7 @@ Answer = Happened[O_co] | DidNotHappen | Unknown
 """What a `reconcile` function answers."""
 
 
-def happened(output: O_co) -> Happened[O_co]:
+def happened(output: O) -> Happened[O]:
     """The answer that the write happened.
 
     Args:

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from .actor import ANONYMOUS
 from .admission import validate_input
@@ -20,6 +20,13 @@ from .reconcile import DidNotHappen, Happened, Reconcile, Unknown
 from .request import Request
 from .thread import in_thread
 from .trail import Facts, Trail
+
+
+_EFFECTS: Final[dict[Verdict, Effect]] = {
+    "happened": "done",
+    "did_not_happen": "none",
+    "unknown": "possible",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +66,10 @@ async def ask_reconcile(app: App, call: Call) -> Found:
     if capability is None or capability.reconcile is None:
         raise CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="no reconcile")
     reconcile = capability.reconcile
+    request = _request(call, capability)
+    bound = asyncio.timeout(reconcile.timeout.total_seconds())
     try:
-        request = _request(call, capability)
-        async with asyncio.timeout(reconcile.timeout.total_seconds()) as bound:
+        async with bound:
             answer = await _asked(app, request, reconcile)
     except TimeoutError as late:
         error = CapabilityError("TIMEOUT") if bound.expired() else translate(late)
@@ -109,7 +117,7 @@ async def record_reconciled(
 
 def effect_of(verdict: Verdict) -> Effect:
     """What an answer says of the world."""
-    return {"happened": "done", "did_not_happen": "none", "unknown": "possible"}[verdict]
+    return _EFFECTS[verdict]
 
 
 # Of any input and output, here and below.

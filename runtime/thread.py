@@ -34,7 +34,8 @@ async def in_thread(handler: Callable[..., object], arguments: tuple[object, ...
     )
     if isinstance(raised, StopIteration):
         # A coroutine cannot raise one.
-        raise RuntimeError("the handler raised StopIteration") from raised
+        message = "the handler raised StopIteration"
+        raise RuntimeError(message) from raised  # noqa: TRY004 - it is no question of a type
     if raised is None:
         return output
     try:

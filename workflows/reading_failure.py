@@ -1,5 +1,6 @@
 """Turns the failure of an activity into the envelope (G1, DESIGN sections 6 and 8)."""
 
+import dataclasses
 from typing import Final
 
 from temporalio.exceptions import (
@@ -42,7 +43,7 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
     if isinstance(failure, ApplicationError):
         return _application(asked, failure, state)
     if isinstance(failure, TemporalTimeoutError):
-        return _timeout(asked, failure, state)
+        return _counted(asked, _timeout(asked, failure, state))
     if isinstance(failure, CancelledError) or failure is None:
         # A running attempt reports its cancellation itself; the server cancels what has not
         # started, or what waits between two attempts, and does not say which: it gives both the
@@ -53,8 +54,21 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
         began = isinstance(failure, CancelledError) and not unstarted and by_workflow
         retried = began or (asked.capability.plan.maximum_attempts > 1 and not unsent)
         effect: Effect = "possible" if retried else "none"
-        return _cancelled(asked, 1 if retried else 0, (), effect, requested=False)
+        return _counted(asked, _cancelled(asked, 1 if retried else 0, (), effect, requested=False))
     return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
+
+
+def _counted(asked: Asked, answer: Answer) -> Answer:
+    """Adds the attempts of the series before, which the server does not know as such."""
+    envelope, series = answer.envelope, asked.series
+    if series is None or not isinstance(envelope, Failed | Cancelled):
+        return answer
+    counted = dataclasses.replace(
+        envelope,
+        attempts=series.attempts + envelope.attempts,
+        errors=(*series.errors, *envelope.errors),
+    )
+    return dataclasses.replace(answer, envelope=counted)
 
 
 def _timeout(asked: Asked, failure: TemporalTimeoutError, state: RetryState | None) -> Answer:
@@ -102,7 +116,7 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
     ending = Ending.from_failure(failure.type, failure.message, detail)
     if ending is None:
         if failure.type == UNKNOWN_ACTIVITY:
-            return _unserved(asked)
+            return _counted(asked, _unserved(asked))
         # Not raised by this library: a converter that failed, or foreign code in the activity.
         return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
     # What may be retried left its end to the attempt after it, and there was none.

@@ -14,6 +14,7 @@ from weakref import WeakSet
 from temporalio import workflow
 
 from ..runtime.app import App
+from .absent import Absent
 from .fatal import NoPlugin, NoWorkflow
 from .options import Options
 from .outbox import Outbox
@@ -39,6 +40,7 @@ class GovernedRun:
         outbox: What was sent in the present workflow task.
         cancelled: Tasks that are still to be told of a cancellation which arrived while an
             execution was being brought to its end.
+        absent: Executions that did not happen, by their ids.
     """
 
     app: App
@@ -47,6 +49,7 @@ class GovernedRun:
     approvals: Approvals = field(default_factory=Approvals)
     outbox: Outbox = field(default_factory=Outbox)
     cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=_no_tasks)
+    absent: dict[str, Absent] = field(default_factory=dict)
 
 
 def current_run() -> GovernedRun:
