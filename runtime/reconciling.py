@@ -21,7 +21,6 @@ from .request import Request
 from .thread import in_thread
 from .trail import Facts, Trail
 
-
 _EFFECTS: Final[dict[Verdict, Effect]] = {
     "happened": "done",
     "did_not_happen": "none",

@@ -153,6 +153,7 @@ class Runtime:
         self, call: Call, reconcile: Reconcile, envelope: Failed
     ) -> ExecutionResult[object]:
         """Asks what became of it, as often as its retry says, and records the answer."""
+        found = Found("unknown")
         error: CapabilityError | None = None
         for number in range(1, 2 + reconcile.retry.max_retries):
             try:

@@ -9,6 +9,7 @@ from ..runtime.app import App
 from ..runtime.capability import Capability
 from ..runtime.margin import margin_after, time_beside
 from ..runtime.names import WRITE_LIKE
+from ..runtime.reconcile import Reconcile
 from ..runtime.retry import COEFFICIENT, RetryPlan
 
 HEARTBEAT_TIMEOUT: Final = timedelta(seconds=10)
@@ -56,6 +57,21 @@ def derive_options(
     if capability.queue_timeout is not None:
         options["schedule_to_start_timeout"] = capability.queue_timeout
     return options
+
+
+def derive_reconcile_options(reconcile: Reconcile) -> ActivityTimeouts:
+    """The options under which a capability's `reconcile` is asked; a fresh mapping."""
+    plan = RetryPlan(1 + reconcile.retry.max_retries, reconcile.retry)
+    return {
+        "start_to_close_timeout": reconcile.timeout + margin_after(reconcile.timeout),
+        "retry_policy": retry_policy_of(plan),
+    }
+
+
+# Requests of any capability and actor.
+def reconcile_summary_of(capability: Capability[Any, Any], actor: object) -> str:
+    """The line that the UI shows beside the question what became of a write."""
+    return f"what became of it? {summary_of(capability, actor)}"[:200]
 
 
 def retry_policy_of(plan: RetryPlan) -> RetryPolicy:

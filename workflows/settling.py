@@ -10,15 +10,13 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError
 
 from ..runtime.envelope import ExecutionResult, Failed
-from ..runtime.margin import margin_after
 from ..runtime.names import RECONCILE_SUFFIX
 from ..runtime.reconcile import Reconcile, is_unsettled, may_run_again, settle
-from ..runtime.retry import RetryPlan
 from ..runtime.series import Series
 from .absent import Absent, Sent
 from .cancellation import Cancellations
 from .execution import Execution, execute, raw_value
-from .options import retry_policy_of, summary_of
+from .options import derive_reconcile_options, reconcile_summary_of
 from .reading import Answer, Asked, read_settled
 from .run import current_run
 from .unseen import record_unseen
@@ -84,7 +82,6 @@ async def _settled(  # noqa: PLR0917 - the parts of one request
     await run.outbox.room(len(sent.data))
     await run.outbox.under_way.acquire()
     try:
-        plan = RetryPlan(1 + reconcile.retry.max_retries, reconcile.retry)
         handle = workflow.start_activity(
             asked.capability.id + RECONCILE_SUFFIX,
             args=[
@@ -94,10 +91,9 @@ async def _settled(  # noqa: PLR0917 - the parts of one request
             activity_id=ended.reconcile_id,
             task_queue=sent.task_queue,
             result_type=RawValue,
-            start_to_close_timeout=reconcile.timeout + margin_after(reconcile.timeout),
-            retry_policy=retry_policy_of(plan),
             cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-            summary=f"what became of it? {summary_of(asked.capability, sent.ask.actor)}"[:200],
+            summary=reconcile_summary_of(asked.capability, sent.ask.actor),
+            **derive_reconcile_options(reconcile),
         )
         await cancellations.until_done(handle, stop=True)
     finally:
