@@ -1,9 +1,9 @@
 """Workflows that pay."""
 
-from datetime import timedelta
 from typing import cast
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 from temperance import Actor, Completed, ExecutionResult, Failed, StepError
 from temperance.workflows import Invoker
@@ -80,8 +80,7 @@ class Retried:
     async def run(self, capability: str, payment: Payment) -> Answer:
         answer = cast(Answer, await Invoker(actor=ADA).invoke(capability, payment, step="pay"))
         if workflow.info().attempt == 1:
-            await workflow.sleep(timedelta(milliseconds=1))
-            raise RuntimeError("once more")
+            raise ApplicationError("once more")
         return answer
 
 
