@@ -11,7 +11,7 @@ from .actor import MAX_IDENTIFIER
 from .context import Context
 from .decision import DEFAULT_APPROVAL_EXPIRY
 from .middleware import Middleware
-from .names import Risk, SideEffect, Surface
+from .names import Placement, Risk, SideEffect, Surface
 from .policy import Policy, PolicyFunction, as_policy
 from .retry import Retry, RetryPlan, derive_plan
 from .schema import Schema
@@ -79,6 +79,7 @@ class Capability(Generic[I, O]):
     middleware: tuple[Middleware, ...] = ()
     tags: frozenset[str] = frozenset()
     tool_name: str | None = None
+    placement: Placement = "remote"
     declared_in: str = field(default="", repr=False)
 
     @cached_property
@@ -154,6 +155,7 @@ def capability(
     middleware: Iterable[Middleware] = (),
     tags: Iterable[str] = (),
     tool_name: str | None = None,
+    placement: Placement = "remote",
 ) -> CapabilityDecorator:
     """Declares a function as a governed capability.
 
@@ -185,6 +187,7 @@ def capability(
         middleware: Wraps the handler, outermost first.
         tags: Groups of capabilities, for scoping what an agent is shown.
         tool_name: Name as a model's tool; derived from the id unless given.
+        placement: ``local`` runs a short read inside the asking workflow's own worker.
 
     Returns:
         A decorator that gives a `Capability`. Nothing is checked here: a `CapabilityRegistry` lists
@@ -213,6 +216,7 @@ def capability(
             middleware=kept_middleware,
             tags=kept_tags,
             tool_name=tool_name,
+            placement=placement,
             declared_in=_place_of(handler),
         )
 

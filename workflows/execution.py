@@ -76,7 +76,7 @@ async def _execute(
 ) -> Execution:
     handle = workflow.start_activity(
         asked.capability.id,
-        args=[_raw(data), _raw(ask.to_json())],
+        args=[raw_value(data), raw_value(ask.to_json())],
         activity_id=step_id,
         task_queue=task_queue,
         result_type=RawValue,
@@ -101,7 +101,8 @@ def _follows_another_run() -> bool:
     return info.attempt > 1 or info.run_id != info.original_execution_run_id
 
 
-def _raw(data: bytes) -> RawValue:
+def raw_value(data: bytes) -> RawValue:
+    """Bytes of JSON as an argument, without asking the payload converter."""
     payload = Payload()
     payload.CopyFrom(_JSON)  # a third of what naming the encoding anew takes
     payload.data = data

@@ -22,7 +22,9 @@ from .cancellation import Cancellations, deliver_cancellation
 from .execution import execute
 from .fatal import MalformedInvoker
 from .joining import record_joined
+from .local import execute_locally
 from .pending import Pending, key_of
+from .placing import is_local
 from .raw_input import raw_input, refusal
 from .reading import Answer, Asked, typed
 from .run import GovernedRun, current_run
@@ -157,10 +159,13 @@ class Invoker:
             None if taken.repeat_of is None else _execution_id(taken.repeat_of),
             decode=not by_id,
         )
-        await run.outbox.room(len(raw.json) + len(context))
-        execution = await execute(
-            asked, raw.json, ask, taken.id, cancellations, task_queue=self._task_queue
-        )
+        if is_local(run, known, self._task_queue):
+            execution = await execute_locally(asked, raw.json, ask, taken.id, cancellations)
+        else:
+            await run.outbox.room(len(raw.json) + len(context))
+            execution = await execute(
+                asked, raw.json, ask, taken.id, cancellations, task_queue=self._task_queue
+            )
         envelope, demand = execution.answer.envelope, execution.demand
         if not execution.answer.seen:
             envelope = await record_unseen(ask, taken.id, execution.answer, cancellations)
