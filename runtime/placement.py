@@ -43,10 +43,13 @@ def problems_of_placement(capability: Capability[Any, Any]) -> Iterator[str]:
             f"placement is local for side_effect={capability.side_effect!r}: a local activity runs "
             "again when its worker dies, as a first attempt: leave placement out (G2)"
         )
-    # Values of a wrong type have their own lines.
-    if _is(capability.timeout, timedelta) and capability.timeout > LONGEST:
+    # Asked through `object`, because a value of a wrong type has a line of its own.
+    timeout: object = capability.timeout
+    retry: object = capability.retry
+    approval: object = capability.approval
+    if isinstance(timeout, timedelta) and timeout > LONGEST:
         yield (
-            f"placement is local with a timeout of {capability.timeout}: a workflow task waits "
+            f"placement is local with a timeout of {timeout}: a workflow task waits "
             f"for it: give a timeout of at most {LONGEST.seconds} seconds, or leave placement out"
         )
     if capability.queue_timeout is not None:
@@ -54,19 +57,13 @@ def problems_of_placement(capability: Capability[Any, Any]) -> Iterator[str]:
             "placement is local with a queue_timeout: it waits in no queue of the server's: leave "
             "one of them out"
         )
-    if _is(capability.retry, Retry) and capability.retry.max_retries > MOST_RETRIES:
+    if isinstance(retry, Retry) and retry.max_retries > MOST_RETRIES:
         yield (
-            f"placement is local with max_retries={capability.retry.max_retries}: each costs "
+            f"placement is local with max_retries={retry.max_retries}: each costs "
             f"events of history: give at most {MOST_RETRIES}, or leave placement out"
         )
-    approval = capability.approval
-    if _is(approval, Approval) and approval.required is not False:
+    if isinstance(approval, Approval) and approval.required:
         yield (
             "placement is local and a person must approve each execution: what was approved runs "
             "as an activity of its own: leave placement out"
         )
-
-
-def _is(value: object, kind: type) -> Any:  # narrows for a reader, not for a type checker
-    # Asked through `object`: to a type checker the declared type leaves nothing to ask.
-    return isinstance(value, kind)

@@ -26,13 +26,14 @@ def is_local(
     Args:
         run: The run.
         capability: What is asked for.
-        task_queue: Where the caller wants it run, if that was said.
+        task_queue: Where the caller wants it run, if that was said. Not compared with the
+            workflow's own: that has another name in a replayer.
 
     Returns:
-        ``False`` also where another task queue is asked for, or this worker does not have the
-        capability: then the server finds one that has.
+        ``False`` also where a task queue is asked for, or this worker does not have the capability:
+        then the server finds one that has.
     """
-    if task_queue is not None and task_queue != workflow.info().task_queue:
+    if task_queue is not None:
         return False
     known = run.placed.get(capability.id)
     if known is None:

@@ -119,7 +119,6 @@ def test_every_story_has_its_history_and_every_history_holds_what_it_is_there_fo
     local = (HISTORIES / "local.json").read_text()
     assert local.count('"markerName": "core_local_activity"') == 14
     assert local.count('"markerName": "core_patch"') == 1
-    assert '"timeoutType"' not in local
     assert types["local"].count("ACTIVITY_TASK_COMPLETED") == 2
     assert types["local"][-1] == "WORKFLOW_EXECUTION_COMPLETED"
 

@@ -124,6 +124,10 @@ class Stand:
                 found.append(data["activity_id"])
         return found
 
+    def run_of(self, handle: Handle, run_id: str) -> Handle:
+        """Another run of the same workflow."""
+        return self.client.get_workflow_handle(handle.id, run_id=run_id, result_type=list[Found])
+
     async def replay(self, handle: Handle, app: App | None = None) -> None:
         """Replays its history: without drift, handler or event."""
         entered = len(ENTERED)

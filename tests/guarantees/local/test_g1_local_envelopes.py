@@ -1,6 +1,7 @@
 """A local read comes to the envelope that a normal one comes to, and to the same after a replay."""
 
 import dataclasses
+from collections.abc import Mapping
 
 import pytest
 
@@ -27,7 +28,7 @@ STORIES: dict[str, Story] = {
 }
 
 
-def same(envelope: Found) -> dict[str, object]:
+def same(envelope: Found) -> Mapping[str, object]:
     """What must be equal: all but the names."""
     told = dataclasses.replace(envelope, execution_id="", capability="", repeat_of=None)
     return told.to_dict()

@@ -6,7 +6,7 @@ from temporalio.common import RetryPolicy
 
 from temperance.embedded import EmbeddedServer
 from tests.guarantees.local.playing import Handle, Stand, entries
-from tests.guarantees.local.workflows import Plan, Reader
+from tests.guarantees.local.workflows import Plan
 from tests.guarantees.runs.rewinding import reset_to_start
 from tests.guarantees.runs.test_g5_keys import documented, original_run_id
 
@@ -60,8 +60,7 @@ async def test_g5_a_local_read_keeps_its_key_over_resets_and_workflow_retries(
         handle = await stand.start(rewound, id_=f"{task_queue}-2")
         (before,) = await handle.result()
         run_id = await reset_to_start(stand.client, handle.id, str(handle.first_execution_run_id))
-        again = stand.client.get_workflow_handle_for(Reader.run, handle.id, run_id=run_id)
-        assert await again.result() == [before]
+        assert await stand.run_of(handle, run_id).result() == [before]
         assert [entry[:2] for entry in entries(rewound)] == [await key_of(stand, handle)] * 2
 
         handle = await stand.start(id_=f"{task_queue}-3", plan=Plan(asks=(continued,), again=1))

@@ -61,7 +61,7 @@ async def test_g7_a_local_read_that_is_cancelled_between_two_attempts_is_not_tri
 async def test_g7_a_task_group_gives_up_a_local_read_beside_one_that_failed(
     embedded: EmbeddedServer, task_queue: str
 ) -> None:
-    """Within one workflow task. Nobody gets its envelope, as asyncio has it; its end is recorded."""
+    """In one workflow task. Nobody gets its envelope, as asyncio has it; its end is recorded."""
     stand = await Stand.at(embedded, task_queue)
     fails = stand.ask("local.once", "fails", "nap and fail")
     waits = stand.ask("local.once", "waits", "gate")

@@ -91,7 +91,11 @@ async def test_without_the_marker_the_same_change_would_drift(
     async with old.worker():
         handle = await old.start(old.ask("moved.read", "case"))
         await handle.result()
-    monkeypatch.setattr("temperance.workflows.invoker.is_local", lambda *_: True)
+
+    def always(*_: object) -> bool:
+        return True
+
+    monkeypatch.setattr("temperance.workflows.invoker.is_local", always)
     replayer = Replayer(
         workflows=[Reader], plugins=[TemperancePlugin(app_of(served=build("local")))]
     )
