@@ -20,7 +20,7 @@ AROUND: Final = 640
 class LocalRoom:
     """Counts the local activities of a run, in bytes; the same under replay."""
 
-    __slots__ = ("_ended", "_gone", "beside", "running", "sent")
+    __slots__ = ("_ended", "_gone", "beside", "doubtful_task", "running", "sent")
 
     def __init__(self) -> None:
         self.running = 0
@@ -29,6 +29,8 @@ class LocalRoom:
         """Bytes that all that ended have left, since the run began."""
         self.beside = 0
         """Bytes of requests that were sent beside them since the last pause."""
+        self.doubtful_task = -1
+        """The last workflow task that began before a replay may take it to, see `local_watch`."""
         self._gone = 0
         self._ended: asyncio.Future[None] | None = None
 

@@ -3,7 +3,8 @@
 Placement decides which commands a workflow gives, and history must give the same again. So the run
 keeps to what it did first: a patch marker says that a capability runs locally in it, no marker that
 it does not. A capability whose placement is changed runs as before in the runs that have asked for
-it, and otherwise in those that have not.
+it, and otherwise in those that have not. Where a marker would not be found again, the run has the
+capability run as an activity of its own.
 """
 
 from typing import Any
@@ -13,6 +14,7 @@ from temporalio import workflow
 from ..runtime.capability import Capability
 from ..runtime.names import LOCAL_PATCH
 from ..runtime.placement import runs_locally
+from .local_watch import is_doubtful
 from .run import GovernedRun
 
 
@@ -47,4 +49,4 @@ def _decide(run: GovernedRun, capability: Capability[Any, Any]) -> bool:
         # Whatever the metadata says by now; nothing is recorded.
         return workflow.patched(patch)
     here = runs_locally(capability) and capability in run.app.governance.registry
-    return here and workflow.patched(patch)
+    return here and not is_doubtful(run) and workflow.patched(patch)
