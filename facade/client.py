@@ -31,7 +31,7 @@ from temperance.runtime.error import CapabilityError
 from temperance.runtime.identity import check_identifier, standalone_execution_id
 from temperance.runtime.messages import Ask
 from temperance.runtime.names import Surface
-from temperance.runtime.reconcile import is_unsettled
+from temperance.runtime.reconcile import is_open
 from temperance.runtime.request import WorkflowRef
 from temperance.runtime.series import AGAIN, RECONCILE, Series, is_own_step
 from temperance.workflows.options import derive_options, summary_of
@@ -180,7 +180,7 @@ class TemperanceClient:
             or not isinstance(envelope, Failed)
             # An approval has asked by itself.
             or envelope.reconciled is not None
-            or not is_unsettled(reconcile, capability.side_effect, envelope)
+            or not is_open(capability.side_effect, envelope)
         ):
             return envelope
         errors = (*envelope.errors, envelope.error.code)

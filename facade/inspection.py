@@ -53,6 +53,7 @@ class CapabilitySeen(TypedDict):
     approval: ApprovalSeen | None
     policies: dict[str, list[str]]
     tags: list[str]
+    placement: str
     declared_in: str
 
 
@@ -142,6 +143,7 @@ def _capability(app: App, entry: Capability[Any, Any]) -> CapabilitySeen:
             for phase in PHASES
         },
         tags=sorted(entry.tags),
+        placement=entry.placement,
         declared_in=entry.declared_in,
     )
 

@@ -39,7 +39,7 @@ from temperance.activities.identity import Origins
 from temperance.activities.reconcile import reconcile_activity
 from temperance.activities.record import record_activity
 from temperance.activities.structlog_sink import StructlogSink
-from temperance.completeness import problems_of_worker
+from temperance.completeness import problems_of_cache, problems_of_worker
 from temperance.runtime.app import App
 from temperance.runtime.error import ConfigurationError
 from temperance.sandbox_runner import lean
@@ -107,6 +107,7 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         given = cast(Sequence[Callable[..., object]], config.get("activities") or ())
         activities = list(given)
         problems = problems_of_worker(self.app, client, activities)
+        problems += problems_of_cache(self.app, config.get("max_cached_workflows"))
         if problems:
             raise ConfigurationError(problems)
         origins = Origins(client)

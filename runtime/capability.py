@@ -11,7 +11,7 @@ from .actor import MAX_IDENTIFIER
 from .context import Context
 from .decision import DEFAULT_APPROVAL_EXPIRY
 from .middleware import Middleware
-from .names import Risk, SideEffect, Surface
+from .names import Placement, Risk, SideEffect, Surface
 from .policy import Policy, PolicyFunction, as_policy
 from .reconcile import Reconcile, ReconcileFunction, as_reconcile
 from .retry import Retry, RetryPlan, derive_plan
@@ -81,6 +81,7 @@ class Capability(Generic[I, O]):
     tags: frozenset[str] = frozenset()
     tool_name: str | None = None
     reconcile: Reconcile | None = None
+    placement: Placement = "remote"
     declared_in: str = field(default="", repr=False)
 
     @cached_property
@@ -157,6 +158,7 @@ def capability(
     tags: Iterable[str] = (),
     tool_name: str | None = None,
     reconcile: Reconcile | ReconcileFunction | None = None,
+    placement: Placement = "remote",
 ) -> CapabilityDecorator:
     """Declares a function as a governed capability.
 
@@ -189,6 +191,7 @@ def capability(
         tags: Groups of capabilities, for scoping what an agent is shown.
         tool_name: Name as a model's tool; derived from the id unless given.
         reconcile: Finds out what became of a write whose outcome is unknown; see `Reconcile`.
+        placement: ``local`` runs a short read inside the asking workflow's own worker.
 
     Returns:
         A decorator that gives a `Capability`. Nothing is checked here: a `CapabilityRegistry` lists
@@ -219,6 +222,7 @@ def capability(
             tags=kept_tags,
             tool_name=tool_name,
             reconcile=kept_reconcile,
+            placement=placement,
             declared_in=_place_of(handler),
         )
 

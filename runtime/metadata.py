@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from .capability import Approval, Capability
 from .names import RESERVED_PREFIX, RISKS, SIDE_EFFECTS, SURFACES, WRITE_LIKE
+from .placement import problems_of_placement
 from .policy import PHASES, Policy
 from .reconcile import Reconcile
 from .retry import Retry
@@ -39,6 +40,7 @@ def problems_of_metadata(capability: Capability[Any, Any]) -> Iterator[str]:
         yield from _problems_of_duration("queue_timeout", capability.queue_timeout)
     if capability.approval is not None:
         yield from _problems_of_approval(capability.approval)
+    yield from problems_of_placement(capability)
     yield from _problems_of_tags(capability.tags)
     if capability.reconcile is not None:
         yield from _problems_of_reconcile(capability)

@@ -129,22 +129,18 @@ def as_reconcile(given: "Reconcile | ReconcileFunction | None") -> Reconcile | N
     return given if given is None or isinstance(given, Reconcile) else Reconcile(given)
 
 
-def is_unsettled(
-    reconcile: Reconcile | None, side_effect: SideEffect, envelope: ExecutionResult[object]
-) -> bool:
-    """Whether a final envelope leaves open what happened, and can be asked about.
+def is_open(side_effect: SideEffect, envelope: ExecutionResult[object]) -> bool:
+    """Whether a final envelope leaves open what happened, and may be asked about.
 
     Not where the caller cancelled: it waits to end. Not where the recorded step was another
     request: the input at hand does not tell what became of that one.
 
     Args:
-        reconcile: What the capability declares.
-        side_effect: What it does.
+        side_effect: What the capability does.
         envelope: How its execution ended.
     """
     return (
-        reconcile is not None
-        and side_effect in WRITE_LIKE
+        side_effect in WRITE_LIKE
         and isinstance(envelope, Failed)
         and envelope.effect == "possible"
         and envelope.error.code != "STEP_INPUT_MISMATCH"
@@ -180,12 +176,11 @@ def settle(envelope: Failed, verdict: Verdict, output: object = None) -> Executi
             return dataclasses.replace(envelope, reconciled="unknown")
 
 
-def may_run_again(reconcile: Reconcile, error: ErrorInfo, series: int) -> bool:
-    """Whether an execution that did not happen is run once more by itself.
+def may_run_again(error: ErrorInfo, series: int) -> bool:
+    """Whether an execution that did not happen may be run once more by itself, where that is asked.
 
     Args:
-        reconcile: What the capability declares.
         error: How the series ended. A declared error is the handler's own answer, and stands.
         series: Number of the series that ended, 1 for the first.
     """
-    return reconcile.run_again and error.reason is None and series < MOST_SERIES
+    return error.reason is None and series < MOST_SERIES

@@ -18,7 +18,7 @@ from .envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, F
 from .error import CapabilityError
 from .identity import check_identifier, random_id
 from .names import Effect, Surface
-from .reconcile import Reconcile, is_unsettled, may_run_again, settle
+from .reconcile import Reconcile, is_open, may_run_again, settle
 from .reconciling import Found, ask_reconcile, effect_of, record_reconciled
 from .retry import SINGLE_ATTEMPT
 from .trail import record_discovery
@@ -130,12 +130,11 @@ class Runtime:
                 envelope = envelope_of(call, outcome)
                 if known is None or known.reconcile is None or not isinstance(envelope, Failed):
                     return envelope
-                if not is_unsettled(known.reconcile, known.side_effect, envelope):
+                if not is_open(known.side_effect, envelope):
                     return envelope
                 settled = await self._settled(call, known.reconcile, envelope)
-                if settled.reconciled != "did_not_happen" or not may_run_again(
-                    known.reconcile, envelope.error, series
-                ):
+                again = known.reconcile.run_again and may_run_again(envelope.error, series)
+                if settled.reconciled != "did_not_happen" or not again:
                     return settled
                 series += 1
                 earlier = attempt

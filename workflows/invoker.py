@@ -23,7 +23,9 @@ from .cancellation import Cancellations, deliver_cancellation
 from .execution import Execution
 from .fatal import MalformedInvoker
 from .joining import record_joined
+from .local import execute_locally
 from .pending import Pending, key_of
+from .placing import is_local
 from .raw_input import raw_input, refusal
 from .reading import Answer, Asked, typed
 from .run import GovernedRun, current_run
@@ -159,9 +161,12 @@ class Invoker:
             None if taken.repeat_of is None else _execution_id(taken.repeat_of),
             decode=not by_id,
         )
-        await run.outbox.room(len(raw.json) + len(context))
         sent = Sent(raw.json, ask, taken.id, taken.repeat_of, self._task_queue)
-        execution = await execute_and_settle(asked, sent, cancellations)
+        if is_local(run, known, self._task_queue):
+            execution = await execute_locally(asked, raw.json, ask, taken.id, cancellations)
+        else:
+            await run.outbox.room(len(raw.json) + len(context))
+            execution = await execute_and_settle(asked, sent, cancellations)
         return await self._concluded(execution, asked, sent, cancellations, wait=wait)
 
     @overload

@@ -54,7 +54,7 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
         began = isinstance(failure, CancelledError) and not unstarted and by_workflow
         retried = began or (asked.capability.plan.maximum_attempts > 1 and not unsent)
         effect: Effect = "possible" if retried else "none"
-        return _counted(asked, _cancelled(asked, 1 if retried else 0, (), effect, requested=False))
+        return _counted(asked, cancelled(asked, 1 if retried else 0, (), effect, requested=False))
     return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
 
 
@@ -93,7 +93,7 @@ def _timeout(asked: Asked, failure: TemporalTimeoutError, state: RetryState | No
         errors = _filled(errors, maximum - 1, failure.cause)
     attempts = len(errors) + 1
     if state == RetryState.CANCEL_REQUESTED:
-        return _cancelled(asked, attempts, errors, "possible", requested=True)
+        return cancelled(asked, attempts, errors, "possible", requested=True)
     error = CapabilityError("TIMEOUT")
     return Answer(failed(asked, error, "possible", attempts=attempts, errors=errors), seen=False)
 
@@ -123,7 +123,7 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
     last = failure.non_retryable
     if not last and state == RetryState.CANCEL_REQUESTED:
         errors = (*ending.errors, failure.type or ending.info.code)
-        return _cancelled(
+        return cancelled(
             asked,
             ending.attempts,
             errors,
@@ -163,7 +163,7 @@ def _unserved(asked: Asked) -> Answer:
     return Answer(failed(asked, error, effect), seen=False, requested=False)
 
 
-def _cancelled(
+def cancelled(
     asked: Asked,
     attempts: int,
     errors: tuple[str, ...],

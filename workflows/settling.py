@@ -4,18 +4,21 @@ Without `reconcile` this is `execute`, and nothing more is scheduled.
 """
 
 import dataclasses
+from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError
 
+from ..runtime.capability import Capability
 from ..runtime.envelope import ExecutionResult, Failed
-from ..runtime.names import RECONCILE_SUFFIX
-from ..runtime.reconcile import Reconcile, is_unsettled, may_run_again, settle
+from ..runtime.names import RECONCILE_PATCH, RECONCILE_SUFFIX, RUN_AGAIN_PATCH
+from ..runtime.reconcile import Reconcile, is_open, may_run_again, settle
 from ..runtime.series import Series
 from .absent import Absent, Sent
 from .cancellation import Cancellations
 from .execution import Execution, execute, raw_value
+from .local_watch import is_doubtful
 from .options import derive_reconcile_options, reconcile_summary_of
 from .reading import Answer, Asked, read_settled
 from .run import current_run
@@ -47,10 +50,11 @@ async def execute_and_settle(
         )
         envelope = execution.answer.envelope
         if (
-            reconcile is None
-            or not isinstance(envelope, Failed)
-            or not is_unsettled(reconcile, asked.capability.side_effect, envelope)
+            not isinstance(envelope, Failed)
+            or not is_open(asked.capability.side_effect, envelope)
             or cancellations.arrived
+            or not _does(RECONCILE_PATCH, asked.capability, declared=reconcile is not None)
+            or reconcile is None
         ):
             return execution
         if not execution.answer.seen:
@@ -64,9 +68,27 @@ async def execute_and_settle(
         if settled.reconciled != "did_not_happen" or cancellations.arrived:
             return Execution(Answer(settled))
         series = dataclasses.replace(ended, number=number + 1)
-        if not may_run_again(reconcile, envelope.error, number):
+        again = _does(RUN_AGAIN_PATCH, asked.capability, declared=reconcile.run_again)
+        if not again or not may_run_again(envelope.error, number):
             current_run().absent[settled.execution_id] = Absent(asked, sent, series)
             return Execution(Answer(settled))
+
+
+# Of a capability of any input and output.
+def _does(patch: str, capability: Capability[Any, Any], *, declared: bool) -> bool:
+    """Whether the run does what the metadata declares; decided once for each run.
+
+    It decides which commands the run gives, and history must give the same again: a run that was
+    under way before the declaration was made keeps to what it did (decision 0018).
+    """
+    run = current_run()
+    patch += capability.id
+    known = run.asking.get(patch)
+    if known is None:
+        # Whatever is declared by now, a replay goes by the marker.
+        wanted = workflow.unsafe.is_replaying() or (declared and not is_doubtful(run))
+        known = run.asking[patch] = wanted and workflow.patched(patch)
+    return known
 
 
 async def _settled(  # noqa: PLR0917 - the parts of one request
