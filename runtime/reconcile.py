@@ -124,6 +124,15 @@ class Reconcile:
         return len([one for one in parameters if one.kind in kinds]) > 1
 
 
+def _nobody(input: object) -> Unknown:
+    del input
+    return Unknown()
+
+
+UNDECLARED: Final = Reconcile(_nobody)
+"""Stands for the declaration that a workflow has asked by, where it was taken back meanwhile."""
+
+
 def as_reconcile(given: "Reconcile | ReconcileFunction | None") -> Reconcile | None:
     """A bare function with the default retry and timeout; anything else as it is."""
     return given if given is None or isinstance(given, Reconcile) else Reconcile(given)

@@ -82,9 +82,10 @@ async def ask_reconcile(app: App, call: Call) -> Found:
             return Found("did_not_happen")
         case Unknown():
             return Found("unknown")
-        case Happened():
+        case Happened(output):
+            value: object = output
             try:
-                result = as_returned(call, request, answer.output, "done")
+                result = as_returned(call, request, value, "done")
             except CapabilityError as error:
                 log_cause(call, error)
                 return Found("unknown")

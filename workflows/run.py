@@ -52,8 +52,8 @@ class GovernedRun:
     outbox: Outbox = field(default_factory=Outbox)
     placed: dict[str, bool] = field(default_factory=dict[str, bool])
     cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=_no_tasks)
-    asking: dict[str, bool] = field(default_factory=dict)
-    absent: dict[str, Absent] = field(default_factory=dict)
+    asking: dict[str, bool] = field(default_factory=dict[str, bool])
+    absent: dict[str, Absent] = field(default_factory=dict[str, Absent])
 
 
 def current_run() -> GovernedRun:

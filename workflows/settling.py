@@ -13,7 +13,7 @@ from temporalio.exceptions import ActivityError
 from ..runtime.capability import Capability
 from ..runtime.envelope import ExecutionResult, Failed
 from ..runtime.names import RECONCILE_PATCH, RECONCILE_SUFFIX, RUN_AGAIN_PATCH
-from ..runtime.reconcile import Reconcile, is_open, may_run_again, settle
+from ..runtime.reconcile import UNDECLARED, Reconcile, is_open, may_run_again, settle
 from ..runtime.series import Series
 from .absent import Absent, Sent
 from .cancellation import Cancellations
@@ -39,7 +39,8 @@ async def execute_and_settle(
     Returns:
         How it ended. What became of it is in its envelope's ``reconciled``.
     """
-    reconcile = asked.capability.reconcile
+    declared = asked.capability.reconcile
+    reconcile = declared or UNDECLARED
     while True:
         ask, step = sent.ask, sent.step
         if series is not None:
@@ -53,8 +54,7 @@ async def execute_and_settle(
             not isinstance(envelope, Failed)
             or not is_open(asked.capability.side_effect, envelope)
             or cancellations.arrived
-            or not _does(RECONCILE_PATCH, asked.capability, declared=reconcile is not None)
-            or reconcile is None
+            or not _does(RECONCILE_PATCH, asked.capability, declared=declared is not None)
         ):
             return execution
         if not execution.answer.seen:

@@ -44,6 +44,6 @@ class House:
             task_queue=self.queue,
         )
 
-    def trail(self, answer: Answer) -> list[str]:
+    def trail(self, execution_id: str) -> list[str]:
         """The event types of an execution."""
-        return [type_.partition(".")[2] for type_ in self.events.types(answer.execution_id)]
+        return [type_.partition(".")[2] for type_ in self.events.types(execution_id)]

@@ -65,7 +65,12 @@ async def test_g1_a_single_request_is_settled_by_its_client(house: House) -> Non
     assert output(happened).key == happened.idempotency_key
     assert same == happened
     assert house.gateway.charges("a") == [happened.idempotency_key]
-    assert house.trail(happened)[:4] == ["requested", "started", "failed", "reconciled"]
+    assert house.trail(happened.execution_id)[:4] == [
+        "requested",
+        "started",
+        "failed",
+        "reconciled",
+    ]
     # The request is at its end: nothing runs it again, whatever the metadata says.
     assert isinstance(absent, Failed)
     assert (absent.code, absent.effect, absent.reconciled) == ("TIMEOUT", "none", "did_not_happen")
@@ -90,7 +95,7 @@ async def test_g1_in_process_the_same_rules_hold(house: House) -> None:
     assert (series.status, series.attempts) == ("completed", 4)
     assert (declined.effect, declined.reconciled) == ("none", "did_not_happen")
     assert (unclear.effect, unclear.reconciled) == ("possible", "unknown")
-    assert house.trail(rerun) == [
+    assert house.trail(rerun.execution_id) == [
         "requested",
         "started",
         "failed",

@@ -35,7 +35,9 @@ async def answered(handle: WorkflowHandle[Pays, Answer]) -> Answer:
 
 async def rewound(house: House, run_id: str) -> Answer:
     """The answer of the run that a reset started."""
-    handle = house.client.get_workflow_handle_for(Pays.run, house.queue, run_id=run_id)
+    handle: WorkflowHandle[Pays, Answer] = house.client.get_workflow_handle(
+        house.queue, run_id=run_id
+    )
     answer = await answered(handle)
     await handle.signal(Pays.finish)
     return answer

@@ -23,7 +23,7 @@ async def test_g1_a_write_that_happened_is_completed_with_its_output(
     assert output(answer).key == answer.idempotency_key
     assert output(answer).card == ""
     assert house.gateway.charges("a") == house.gateway.questions("a") == [answer.idempotency_key]
-    assert house.trail(answer) == ["requested", "started", "failed", "reconciled"]
+    assert house.trail(answer.execution_id) == ["requested", "started", "failed", "reconciled"]
     last = house.events.events[-1]
     assert (last.verdict, last.effect, last.attempts) == ("happened", "done", 1)
 
@@ -38,7 +38,7 @@ async def test_g2_a_write_that_did_not_happen_is_told_and_not_run_again(house: H
     assert answer.reconciled == "did_not_happen"
     assert house.gateway.charges("a") == []
     assert house.gateway.attempts("a") == [1]
-    assert house.trail(answer) == ["requested", "started", "failed", "reconciled"]
+    assert house.trail(answer.execution_id) == ["requested", "started", "failed", "reconciled"]
 
 
 async def test_g5_a_write_that_did_not_happen_is_run_once_more_under_its_key(house: House) -> None:
@@ -52,7 +52,7 @@ async def test_g5_a_write_that_did_not_happen_is_run_once_more_under_its_key(hou
     assert house.gateway.charges("a") == [answer.idempotency_key]
     assert house.gateway.entries("a") == [answer.idempotency_key] * 2
     assert house.gateway.attempts("a") == [1, 2]
-    assert house.trail(answer) == [
+    assert house.trail(answer.execution_id) == [
         "requested",
         "started",
         "failed",
@@ -77,7 +77,13 @@ async def test_g2_each_series_of_an_idempotent_write_has_its_own_attempts(house:
     assert house.gateway.charges("a") == [answer.idempotency_key]
     assert house.gateway.attempts("a") == [1, 2, 3, 4]
     series = ["started", "failed", "reconciled", "retried", "started", "retried", "started"]
-    assert house.trail(answer) == ["requested", "started", "retried", *series, "completed"]
+    assert house.trail(answer.execution_id) == [
+        "requested",
+        "started",
+        "retried",
+        *series,
+        "completed",
+    ]
 
 
 async def test_g2_a_declared_refusal_is_not_run_again(house: House) -> None:
@@ -110,7 +116,7 @@ async def test_g7_where_it_cannot_be_found_out_the_effect_stays_possible(
     )
     assert house.gateway.questions("a") == [answer.idempotency_key] * asked
     assert house.gateway.charges("a") == [answer.idempotency_key]
-    assert house.trail(answer)[-1] == "reconciled"
+    assert house.trail(answer.execution_id)[-1] == "reconciled"
     assert house.events.events[-1].verdict == "unknown"
 
 
@@ -189,6 +195,6 @@ async def test_g5_the_caller_may_run_again_what_did_not_happen_and_only_that(hou
     assert "can be run again" in third
     assert (second.execution_id, second.attempts) == (first.execution_id, 2)
     assert house.gateway.charges("a") == [first.idempotency_key]
-    assert house.trail(second)[-3:] == ["retried", "started", "completed"]
+    assert house.trail(second.execution_id)[-3:] == ["retried", "started", "completed"]
     assert len(refused) == 1  # it completed: there is nothing to run again
     assert len(house.gateway.charges("b")) == 1
