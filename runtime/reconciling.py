@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from .actor import ANONYMOUS
 from .admission import validate_input
@@ -82,10 +82,10 @@ async def ask_reconcile(app: App, call: Call) -> Found:
             return Found("did_not_happen")
         case Unknown():
             return Found("unknown")
-        case Happened(output):
-            value: object = output
+        case Happened():
+            found = cast("Happened[object]", answer)
             try:
-                result = as_returned(call, request, value, "done")
+                result = as_returned(call, request, found.output, "done")
             except CapabilityError as error:
                 log_cause(call, error)
                 return Found("unknown")
