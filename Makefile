@@ -90,6 +90,10 @@ demo: install ## Run the support desk example on an embedded Temporal server
 test: install ## Run the tests, a server per process; ARGS="-k name" picks some
 	$(PY) -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
+.PHONY: fuzz
+fuzz: install ## Throw anything at it for a while; ARGS="--minutes 60 --examples 500 -k name"
+	@PYTHONPATH=.:examples $(PY) -m tests.fuzz $(ARGS)
+
 .PHONY: bench
 bench: install ## Measure against hand-written activities
 	@PYTHONPATH=.:examples $(PY) -m benchmarks $(ARGS)

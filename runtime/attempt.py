@@ -15,6 +15,7 @@ from .admission import AnyRequest, admit
 from .answer import answer_of
 from .app import App
 from .call import Asked, Broke, Call, Interruption, Outcome, Returned
+from .canonical import can_travel
 from .capability import Capability
 from .error import CapabilityError, ErrorCode
 from .handling import Handling
@@ -127,6 +128,8 @@ def as_returned(call: Call, request: AnyRequest, output: object, effect: Effect)
     try:
         data = schema.to_json(output)
         value = schema.read(data)
+        if not can_travel(data):
+            raise ValueError("it is nested too deeply")
     except ValidationError as error:
         raise _invalid(problems_of(error, schema.traits.names), error) from None
     except Exception as error:  # noqa: BLE001 - the output may be anything, its serializer too

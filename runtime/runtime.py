@@ -141,7 +141,7 @@ class Runtime:
                 errors, effect = (*errors, envelope.error.code), "none"
                 attempt += 1
                 continue
-            errors = (*errors, outcome.error.code)
+            errors = (*errors, outcome.info.code)  # what the caller may be told of it
             effect = outcome.effect
             delay = outcome.error.retry_after or plan.retry.delay(attempt - earlier)
             attempt += 1

@@ -110,8 +110,8 @@ def judge(seen: Seen, door: Door | None = None) -> None:
     """
     envelope = seen.envelope
     assert isinstance(envelope, Completed | ApprovalRequired | Failed | Cancelled), envelope
-    written = json.dumps(envelope.to_dict())
-    written.encode()
+    written = json.dumps(envelope.to_dict(), ensure_ascii=False)
+    written.encode()  # what is half a character could not leave
     told = [written, repr(envelope.to_dict()), *seen.lines]
     if not isinstance(envelope, Completed):
         told.append(repr(envelope))

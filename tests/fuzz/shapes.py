@@ -125,23 +125,21 @@ def _union(one: Shape, other: Shape) -> Shape:
     return Shape(both, one.values | other.values)
 
 
-def _container(inner: Shape, kind: str) -> Shape:
-    values = inner.values
-    match kind:
-        case "list":
-            return Shape(list[inner.type], st.lists(values, max_size=3))
-        case "dict":
-            return Shape(dict[str, inner.type], st.dictionaries(WORDS, values, max_size=3))
-        case "numbered":
-            return Shape(dict[int, inner.type], st.dictionaries(st.integers(0, 9), values))
-        case "tuple":
-            return Shape(tuple[inner.type, int], st.tuples(values, st.integers()))
-        case "row":
-            return Shape(tuple[inner.type, ...], st.lists(values, max_size=3).map(tuple))
-        case "set":
-            return Shape(set[inner.type], st.lists(values, max_size=3))
-        case _:
-            return Shape(frozenset[inner.type], st.lists(values, max_size=3))
+CONTAINERS: Final[dict[str, Callable[[Shape], Shape]]] = {
+    "list": lambda inner: Shape(list[inner.type], st.lists(inner.values, max_size=3)),
+    "dict": lambda inner: Shape(
+        dict[str, inner.type], st.dictionaries(WORDS, inner.values, max_size=3)
+    ),
+    "numbered": lambda inner: Shape(
+        dict[int, inner.type], st.dictionaries(st.integers(0, 9), inner.values)
+    ),
+    "tuple": lambda inner: Shape(tuple[inner.type, int], st.tuples(inner.values, st.integers())),
+    "row": lambda inner: Shape(
+        tuple[inner.type, ...], st.lists(inner.values, max_size=3).map(tuple)
+    ),
+    "set": lambda inner: Shape(set[inner.type], st.lists(inner.values, max_size=3)),
+    "frozenset": lambda inner: Shape(frozenset[inner.type], st.lists(inner.values, max_size=3)),
+}
 
 
 CONFIGS: Final = st.builds(
@@ -194,9 +192,7 @@ SHAPES: Final = st.recursive(
         st.builds(_optional, inner)
         | st.builds(_union, inner, inner)
         | st.builds(
-            _container,
-            inner,
-            st.sampled_from(["list", "dict", "numbered", "tuple", "row", "set", "frozenset"]),
+            lambda shape, kind: CONTAINERS[kind](shape), inner, st.sampled_from([*CONTAINERS])
         )
         | st.builds(
             _guarded,

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from pydantic import BaseModel, JsonValue
 from temperance import (
     App,
     Capability,
+    CapabilityError,
     Context,
     Decision,
     Governance,
@@ -21,6 +23,7 @@ from temperance import (
     Redact,
     Request,
     Retry,
+    Runtime,
     allow,
     deny,
     hide,
@@ -30,9 +33,9 @@ from temperance.runtime.names import SideEffect
 from temperance.runtime.redaction import RedactRule
 from tests.fuzz.budget import budget
 from tests.fuzz.faults import FAULTS
-from tests.fuzz.judging import Door, Seen, invoke, judge
+from tests.fuzz.judging import ADA, Door, Seen, bounded, invoke, judge
 from tests.fuzz.objects import ANYTHING, OBJECTS
-from tests.fuzz.secret import SECRET
+from tests.fuzz.secret import SECRET, leaks, listening
 from tests.fuzz.values import PLAIN, TEXTS
 
 Make = Callable[[], BaseException]
@@ -73,9 +76,9 @@ def one(handler: Callable[..., object], **metadata: Any) -> Capability[Any, Any]
     return Capability[Any, Any](handler=handler, **(sound | metadata))
 
 
-def retried(side_effect: SideEffect) -> dict[str, Any]:
+def retried(side_effect: SideEffect, on: Any = (Exception,)) -> dict[str, Any]:
     """Metadata of what may be tried three times."""
-    retry = Retry(max_retries=2, backoff=timedelta(0), on=(Exception,))
+    retry = Retry(max_retries=2, backoff=timedelta(0), on=on)
     return {"side_effect": side_effect, "idempotent": True, "retry": retry}
 
 
@@ -372,3 +375,43 @@ async def test_g10_an_application_context_of_any_kind_tells_nothing_of_itself(
     if way in {"factory", "enter", "not one", "slow"}:
         assert door.entered == 0
         assert seen.envelope.effect == "none"
+
+
+@budget()
+@given(st.lists(RULE, min_size=1, max_size=3))
+async def test_g9_discovery_lists_or_withholds_whatever_its_policies_do(
+    rules: list[tuple[str, object, Make, Any, bool]],
+) -> None:
+    """What one of them did not allow is not listed, and nothing is told of it."""
+    sink = MemorySink()
+    policies = [dataclasses.replace(rule_of(rule), phase="discovery") for rule in rules]
+    app = App(Governance([one(opened(Door()))], policies, policy_timeout=SOON), sinks=[sink])
+    with listening() as lines:
+        listed = await bounded(Runtime(app).describe(actor=ADA, surface="agent"))
+    assert sink.types() == ["capabilities.discovered"]
+    allowed = all(way in {"returns", "awaits"} for way, *_ in rules)
+    assert listed.listed + listed.withheld == 1
+    assert allowed or listed.listed == 0
+    told = [repr(listed), sink.events[0].model_dump_json(), *lines]
+    assert leaks(told) == []
+
+
+@budget()
+@given(st.sampled_from(["raises", "returns"]), FAULTS, ANYTHING, FAULTS)
+async def test_g2_a_filter_of_retries_that_fails_vetoes(
+    way: str, make: Make, value: object, ends: Make
+) -> None:
+    """Only what says yes in so many words is tried again."""
+    door = Door()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        raise ends()
+
+    def asks(error: CapabilityError) -> Any:
+        if way == "raises":
+            raise make()
+        return value
+
+    seen = await asked(door, one(handler, **retried("write", asks)))
+    assert seen.envelope.attempts == 1 or (way == "returns" and value is True)

@@ -13,16 +13,21 @@ from pydantic import BaseModel, ConfigDict
 
 from temperance import (
     App,
+    CapabilityError,
+    Context,
     Decision,
+    DeclaredError,
     Event,
     Failed,
     Governance,
     MemorySink,
     Policy,
+    Redact,
     Runtime,
     deny,
     require_approval,
 )
+from temperance.runtime.middleware import Proceed
 from tests.fuzz.judging import ADA, Door, invoke, judge
 from tests.fuzz.secret import SECRET
 from tests.fuzz.test_faults import Order, Slip, asked, one, opened, retried
@@ -152,3 +157,148 @@ async def test_g5_a_further_attempt_gets_the_input_as_it_was_given() -> None:
     await invoke(app, sink, "fuzz.one", given)
     assert met == ['{"tags": ["a"]}'] * 3
     assert given == {"note": {"tags": ["a"]}}
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, BaseException])
+async def test_g9_a_discovery_policy_that_would_end_the_process_withholds(
+    error: type[BaseException],
+) -> None:
+    """It ended the event loop, and an invocation told a hidden capability from an unknown one."""
+
+    def rule(_: object) -> Decision:
+        raise error(SECRET)
+
+    door, sink = Door(), MemorySink()
+    app = App(Governance([one(opened(door))], [Policy(rule, "discovery")]), sinks=[sink])
+    listed = await Runtime(app).describe(actor=ADA, surface="agent")
+    assert (listed.listed, listed.withheld) == (0, 1)
+    seen = await invoke(app, sink, "fuzz.one", {})
+    assert isinstance(seen.envelope, Failed)
+    assert seen.envelope.code == "CAPABILITY_NOT_FOUND"
+
+
+async def test_g2_a_filter_of_retries_that_would_end_the_process_vetoes() -> None:
+    """The end of the execution was not recorded."""
+    door = Door()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        raise ConnectionError
+
+    def asks(_: object) -> bool:
+        raise SystemExit(SECRET)
+
+    seen = await asked(door, one(handler, **retried("write", asks)))
+    assert (seen.envelope.attempts, seen.envelope.effect) == (1, "possible")
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit])
+async def test_g7_a_handler_that_exits_inside_of_a_task_ends_no_event_loop(
+    error: type[BaseException],
+) -> None:
+    """Middleware may bound the handler by `asyncio.wait_for`, which makes a task in Python 3.11."""
+    door, sink = Door(), MemorySink()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        raise error(SECRET)
+
+    async def in_time(ctx: Context[Any], proceed: Proceed) -> object:
+        return await asyncio.ensure_future(proceed())
+
+    app = App(Governance([one(handler)], middleware=[in_time]), sinks=[sink])
+    seen = await invoke(app, sink, "fuzz.one", {})
+    judge(seen, door)
+    assert any("RuntimeError at" in line and "test_minimised" in line for line in seen.lines)
+
+
+class Halved(DeclaredError):
+    """Its reason is half a character."""
+
+    reason = "\udfff"
+
+
+@pytest.mark.parametrize(
+    "error", [Halved("No."), DeclaredError("\ud800"), Halved("\ud800" * 3_000)]
+)
+async def test_g4_an_error_that_is_told_in_half_characters_is_told_all_the_same(
+    error: Exception,
+) -> None:
+    """No sink could write its event, and no server its failure."""
+    door = Door()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        raise error
+
+    seen = await asked(door, one(handler))
+    assert isinstance(seen.envelope, Failed)
+    assert seen.envelope.error.message in {"No.", "?", "?" * 2_000}
+    assert seen.envelope.error.reason in {"?", "DECLARED"}
+
+
+def nested(depth: int) -> object:
+    """Lists in lists."""
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("depth", [184, 185, 199])
+async def test_an_output_that_only_just_can_be_read_is_none(depth: int) -> None:
+    """Inside of an answer of several attempts, or of an envelope, it could not be read again."""
+    door = Door()
+
+    async def handler(input: Order) -> Any:
+        door.entered += 1
+        door.returned += 1
+        return nested(depth)
+
+    seen = await asked(door, one(handler, redact=Redact()))
+    assert seen.envelope.effect == "done"
+    assert seen.envelope.status == ("completed" if depth == 184 else "failed")
+
+
+@pytest.mark.parametrize("depth", [183, 184, 198])
+async def test_g3_an_input_that_approvers_could_not_be_shown_is_refused(depth: int) -> None:
+    """On Temporal the answer that asks for an approval could not be read: effect done, it said."""
+    door = Door()
+    entry = one(opened(door), redact=Redact())
+    policies = [Policy(lambda _: require_approval("Why not."))]
+    seen = await asked(door, entry, policies, {"note": nested(depth)})
+    if depth == 183:
+        assert seen.envelope.status == "approval_required"
+    else:
+        assert isinstance(seen.envelope, Failed)
+        assert seen.envelope.code == "APPROVAL_UNSERIALIZABLE_INPUT"
+
+
+@pytest.mark.parametrize(
+    "details",
+    [nested(185), 10**5_000, {"a": float("nan"), "b": object()}],
+    ids=["deep", "long", "object"],
+)
+def test_g10_details_that_could_not_be_read_are_omitted(details: Any) -> None:
+    """The workflow that is told of the error has to read them."""
+    assert CapabilityError("FORBIDDEN", details=details).public().details == {"omitted": "not JSON"}
+
+
+def test_an_error_without_a_message_has_that_of_its_code() -> None:
+    """The SDK gives a failure without one a message of its own, so that doors told it apart."""
+    assert CapabilityError("POLICY_DENIED", "").public().message == "A policy denied the request."
+
+
+async def test_g10_an_earlier_error_that_is_concealed_is_concealed_in_the_envelope_too() -> None:
+    """In process the envelope named its true code."""
+    door = Door()
+
+    async def handler(input: Order) -> Slip:
+        door.entered += 1
+        if door.entered == 1:
+            raise CapabilityError("FORBIDDEN", expose=False, retryable=True)
+        door.returned += 1
+        return Slip()
+
+    seen = await asked(door, one(handler, **retried("read")))
+    assert seen.envelope.errors == ("EXECUTION_FAILED",)

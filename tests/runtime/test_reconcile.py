@@ -113,7 +113,7 @@ def ask_nothing() -> None:
     ("side_effect", "reconcile", "problem"),
     [
         ("read", lambda input: unknown(), "leaves nothing unknown"),
-        ("write", 42, "cannot be called with an input|give a function"),
+        ("write", 42, "Reconcile.function"),
         ("write", ask_nothing, "cannot be called with an input"),
         (
             "write",
