@@ -77,7 +77,7 @@ async def _execute(
     rerun = _follows_another_run()
     handle = workflow.start_activity(
         asked.capability.id,
-        args=[_raw(data), _raw(ask.to_json())],
+        args=[raw_value(data), raw_value(ask.to_json())],
         activity_id=step_id,
         task_queue=task_queue,
         result_type=RawValue,
@@ -102,7 +102,8 @@ def _follows_another_run() -> bool:
     return info.attempt > 1 or info.run_id != info.original_execution_run_id
 
 
-def _raw(data: bytes) -> RawValue:
+def raw_value(data: bytes) -> RawValue:
+    """Bytes of JSON as an argument, without asking the payload converter."""
     payload = Payload()
     payload.CopyFrom(_JSON)  # a third of what naming the encoding anew takes
     payload.data = data

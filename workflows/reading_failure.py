@@ -1,5 +1,6 @@
 """Turns the failure of an activity into the envelope (G1, DESIGN sections 6 and 8)."""
 
+import dataclasses
 from typing import Final
 
 from temporalio.exceptions import (
@@ -46,7 +47,7 @@ def read_failure(asked: Asked, failure: BaseException | None, *, rerun: bool = F
     if isinstance(failure, ApplicationError):
         return _application(asked, failure, state, before=before)
     if isinstance(failure, TemporalTimeoutError):
-        return _timeout(asked, failure, state, before=before)
+        return _counted(asked, _timeout(asked, failure, state, before=before))
     if isinstance(failure, CancelledError) or failure is None:
         # A running attempt reports its cancellation itself; the server cancels what has not
         # started, or what waits between two attempts, and does not say which: it gives both the
@@ -57,8 +58,21 @@ def read_failure(asked: Asked, failure: BaseException | None, *, rerun: bool = F
         began = isinstance(failure, CancelledError) and not unstarted and by_workflow
         retried = began or (asked.capability.plan.maximum_attempts > 1 and not unsent)
         effect: Effect = "possible" if retried or before else "none"
-        return _cancelled(asked, 1 if retried else 0, (), effect, requested=False)
+        return _counted(asked, cancelled(asked, 1 if retried else 0, (), effect, requested=False))
     return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
+
+
+def _counted(asked: Asked, answer: Answer) -> Answer:
+    """Adds the attempts of the series before, which the server does not know as such."""
+    envelope, series = answer.envelope, asked.series
+    if series is None or not isinstance(envelope, Failed | Cancelled):
+        return answer
+    counted = dataclasses.replace(
+        envelope,
+        attempts=series.attempts + envelope.attempts,
+        errors=(*series.errors, *envelope.errors),
+    )
+    return dataclasses.replace(answer, envelope=counted)
 
 
 def _timeout(
@@ -85,7 +99,7 @@ def _timeout(
         errors = _filled(errors, maximum - 1, failure.cause)
     attempts = len(errors) + 1
     if state == RetryState.CANCEL_REQUESTED:
-        return _cancelled(asked, attempts, errors, "possible", requested=True)
+        return cancelled(asked, attempts, errors, "possible", requested=True)
     error = CapabilityError("TIMEOUT")
     return Answer(failed(asked, error, "possible", attempts=attempts, errors=errors), seen=False)
 
@@ -110,14 +124,14 @@ def _application(
     ending = Ending.from_failure(failure.type, failure.message, detail)
     if ending is None:
         if failure.type == UNKNOWN_ACTIVITY:
-            return _unserved(asked, before=before)
+            return _counted(asked, _unserved(asked, before=before))
         # Not raised by this library: a converter that failed, or foreign code in the activity.
         return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
     # What may be retried left its end to the attempt after it, and there was none.
     last = failure.non_retryable
     if not last and state == RetryState.CANCEL_REQUESTED:
         errors = (*ending.errors, failure.type or ending.info.code)
-        return _cancelled(
+        return cancelled(
             asked,
             ending.attempts,
             errors,
@@ -157,7 +171,7 @@ def _unserved(asked: Asked, *, before: bool) -> Answer:
     return Answer(failed(asked, error, effect), seen=False, requested=False)
 
 
-def _cancelled(
+def cancelled(
     asked: Asked,
     attempts: int,
     errors: tuple[str, ...],

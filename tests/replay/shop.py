@@ -26,7 +26,7 @@ class Order(BaseModel):
     amount: Decimal = Decimal("1.10")
     tags: set[str] = set()
     due: datetime | None = None
-    act: Literal["return", "raise", "decline", "hang", "fail once"] = "return"
+    act: Literal["return", "raise", "decline", "hang", "fail once", "nap"] = "return"
 
 
 class Receipt(BaseModel):
@@ -56,6 +56,8 @@ async def play(input: Order, ctx: Context[None]) -> Receipt:
         case "fail once":
             if ctx.attempt == 1:
                 raise ConnectionError
+        case "nap":
+            await asyncio.sleep(0.1)
         case "return":
             pass
     return Receipt(order=input.id, at=datetime(2026, 1, 2, 3, 4, 5))  # noqa: DTZ001 - as it was
@@ -128,7 +130,20 @@ lend = capability(
     redact=Redact(output=("secret",), approval_input=("tags",)),
 )(play)
 
+glance = capability(
+    "shop.glance",
+    description="A read that runs in the asking worker.",
+    expose={"agent", "workflow"},
+    side_effect="read",
+    risk="low",
+    placement="local",
+    retry=Retry(max_retries=1, backoff=timedelta(milliseconds=1)),
+    timeout=timedelta(milliseconds=300),
+)(play)
+
+CAPABILITIES = (refund, charge, look_up, ship, export, close, lend, glance)
+
 
 def shop(sinks: Sequence[Sink] = ()) -> App:
     """The application of the recorded stories."""
-    return App(Governance([refund, charge, look_up, ship, export, close, lend]), sinks=sinks)
+    return App(Governance(CAPABILITIES), sinks=sinks)
