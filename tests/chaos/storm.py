@@ -25,7 +25,8 @@ Blow = Literal[
 ]  # fmt: skip
 
 _WEIGHTS: dict[Blow, int] = {
-    "kill": 6, "terminate": 4, "suspend": 5, "server": 2, "reset": 8, "cancel": 2, "long": 1, "approval": 3
+    "kill": 6, "terminate": 4, "suspend": 5, "long": 1, "server": 2, "reset": 8, "approval": 3,
+    "cancel": 2,
 }  # fmt: skip
 _OPEN_AT_ONCE = 8
 _MOST_RESETS = 3
