@@ -10,6 +10,7 @@ from temporalio import workflow
 
 from ..runtime.actor import Actor
 from ..runtime.call import Asked as Demand
+from ..runtime.canonical import hash_bytes
 from ..runtime.capability import Capability, id_asked_for
 from ..runtime.envelope import ApprovalRequired, Cancelled, ExecutionResult, Failed
 from ..runtime.error import CapabilityError, StepError
@@ -363,8 +364,9 @@ def _note_unknown(step_id: str) -> None:
 
 
 def _mark_of(step_id: str) -> str:
-    # Without the name that was asked for: marks are also in a search attribute.
-    return f"temperance-unknown-{_execution_id(step_id)}"
+    # Without the name that was asked for, because marks are also in a search attribute; and without
+    # the namespace, which a replayer does not know.
+    return f"temperance-unknown-{hash_bytes(step_id.encode())[:16]}"
 
 
 async def _refuse(

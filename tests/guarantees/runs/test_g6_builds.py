@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
+from temporalio.worker import Replayer
 
 from temperance import Failed, TemperancePlugin
 from temperance.embedded import EmbeddedServer
@@ -35,6 +36,8 @@ async def test_g6_a_run_that_was_refused_an_unknown_id_goes_on_where_a_later_bui
     assert before == refused
     assert after.status == "completed"
     assert [entry.label for entry in books.entries()] == ["again"]
+    replayer = Replayer(workflows=[Script], plugins=[TemperancePlugin(app_of(books))])
+    await replayer.replay_workflow(await handle.fetch_history())
     names = event_names(await history_events(desk, task_queue))
     assert "WORKFLOW_TASK_FAILED" not in names
     assert names.count("MARKER_RECORDED") == 2  # the mark, and the record of the refusal
