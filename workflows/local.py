@@ -12,6 +12,7 @@ from temporalio import workflow
 from temporalio.common import RawValue, RetryPolicy
 
 from ..runtime.messages import Ask, Carry
+from ..runtime.names import TOLD
 from ..runtime.placement import LARGEST
 from ..runtime.wire import encode
 from .cancellation import Cancellations
@@ -77,6 +78,13 @@ async def execute_locally(
             return Execution(cancelled_between(asked, carry))
 
 
+def _telling(context: RawValue, carry: Carry) -> RawValue:
+    """The request context of one attempt, with what the attempts before it came to."""
+    told = raw_value(context.payload.data)
+    told.payload.metadata[TOLD] = encode(carry.details())
+    return told
+
+
 def _start(
     asked: Asked,
     request: tuple[RawValue, RawValue],
@@ -87,7 +95,7 @@ def _start(
     options = current_run().options.of(asked.capability, rerun=False)
     return workflow.start_local_activity(
         asked.capability.id,
-        args=[*request, raw_value(encode(carry.details()))],
+        args=[request[0], _telling(request[1], carry)],
         activity_id=step_id,
         result_type=RawValue,
         start_to_close_timeout=options["start_to_close_timeout"],
