@@ -120,10 +120,13 @@ class Watched:
 
     async def _line(self) -> bytes:
         process = self._running()
-        line = b"" if process.stdout is None else await process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the worker ended ({await process.wait()})")
-        return line
+        while True:
+            line = b"" if process.stdout is None else await process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the worker ended ({await process.wait()})")
+            if line[:1] in {b"{", b'"'}:
+                return line
+            sys.stderr.buffer.write(line)  # the SDK's core writes its warnings there
 
     def _running(self) -> asyncio.subprocess.Process:
         if self._process is None:
