@@ -245,3 +245,24 @@ async def test_g3_a_rule_about_approvers_that_would_end_the_process_refuses(
     assert refused.value.code == "POLICY_FAILED"
     await approvals.cancel(approval, by=ADA)
     assert leaks(await written(theatre.client.get_workflow_handle(approval))) == []
+
+
+@pytest.mark.parametrize("id_", ["approval-\ud800", "approval-\0", "approval-" + "a" * 300, ""])
+async def test_an_approval_by_a_name_that_none_has_is_not_found(theatre: Theatre, id_: str) -> None:
+    """Such a name could not even be sent."""
+    with pytest.raises(CapabilityError) as refused:
+        await Approvals(theatre.client).show(id_)
+    assert refused.value.code == "CAPABILITY_NOT_FOUND"
+
+
+async def test_a_comment_in_half_a_character_is_refused_and_decides_nothing(
+    theatre: Theatre,
+) -> None:
+    """As a shell may hand it on: it could not be sent."""
+    STAGE.play = Play()
+    approvals = Approvals(theatre.client)
+    approval = await asked(theatre)
+    with pytest.raises(CapabilityError) as refused:
+        await approvals.approve(approval, approver=BOB, comment="\udc80")
+    assert refused.value.code == "INPUT_INVALID"
+    assert (await approvals.cancel(approval, by=ADA)).state == "cancelled"
