@@ -1,5 +1,7 @@
 """Asks what became of a request without a workflow, by a standalone activity of its own."""
 
+from typing import Any
+
 from temporalio.api.common.v1 import Payload
 from temporalio.client import ActivityFailureError, Client
 from temporalio.common import ActivityIDConflictPolicy, ActivityIDReusePolicy, RawValue
@@ -19,7 +21,7 @@ async def settled_by_client(
     client: Client,
     task_queue: str,
     asked: Asked,
-    reconcile: Reconcile,
+    reconcile: Reconcile[Any, Any],  # of any input and output
     envelope: Failed,
     *,
     data: bytes,

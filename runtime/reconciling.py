@@ -136,7 +136,7 @@ def _request(call: Call, capability: Capability[Any, Any]) -> Request[Any, Any]:
     )
 
 
-async def _asked(app: App, request: Request[Any, Any], reconcile: Reconcile) -> object:
+async def _asked(app: App, request: Request[Any, Any], reconcile: Reconcile[Any, Any]) -> object:
     deadline = datetime.now(UTC) + timedelta(seconds=reconcile.timeout.total_seconds())
     async with app.context(request) as made:
         context = Context(made, request, deadline)

@@ -6,7 +6,7 @@ rules. What it cannot give is durability: when the process dies, the execution d
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from .actor import Actor
 from .app import App
@@ -149,7 +149,7 @@ class Runtime:
                 await self._wait(delay.total_seconds(), call, outcome)
 
     async def _settled(
-        self, call: Call, reconcile: Reconcile, envelope: Failed
+        self, call: Call, reconcile: Reconcile[Any, Any], envelope: Failed
     ) -> ExecutionResult[object]:
         """Asks what became of it, as often as its retry says, and records the answer."""
         found = Found("unknown")

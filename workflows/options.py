@@ -59,7 +59,7 @@ def derive_options(
     return options
 
 
-def derive_reconcile_options(reconcile: Reconcile) -> ActivityTimeouts:
+def derive_reconcile_options(reconcile: Reconcile[Any, Any]) -> ActivityTimeouts:
     """The options under which a capability's `reconcile` is asked; a fresh mapping."""
     plan = RetryPlan(1 + reconcile.retry.max_retries, reconcile.retry)
     return {

@@ -95,7 +95,7 @@ async def _settled(  # noqa: PLR0917 - the parts of one request
     asked: Asked,
     sent: Sent,
     envelope: Failed,
-    reconcile: Reconcile,
+    reconcile: Reconcile[Any, Any],
     ended: Series,
     cancellations: Cancellations,
 ) -> ExecutionResult[object]:

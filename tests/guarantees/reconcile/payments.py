@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Literal, cast
@@ -134,12 +134,14 @@ HIDDEN = Redact(output=("card",))
 def write(
     id_: str,
     *,
-    reconcile: Reconcile | ReconcileFunction | None = None,
+    reconcile: Reconcile[Payment, Receipt] | ReconcileFunction[Payment, Receipt] | None = None,
     retry: Retry | None = None,
     approval: Approval | None = None,
 ) -> Capability[Payment, Receipt]:
     """One of the writes, all with the same handler."""
-    return capability(
+    # To a type checker a write with `reconcile` and one without are two overloads.
+    declare = cast("Callable[..., Callable[[object], Capability[Payment, Receipt]]]", capability)
+    return declare(
         id_,
         description="Moves money.",
         expose={"workflow", "direct"},
