@@ -79,6 +79,7 @@ async def _reconcile(
     )
     allowed = info.retry_policy.maximum_attempts if info.retry_policy else 0
     last = bool(allowed) and info.attempt >= allowed
+    reconcile = capability.reconcile
     bound = bind_attempt(call)
     error: CapabilityError | None = None
     try:
@@ -91,7 +92,7 @@ async def _reconcile(
         error, found = failure, Found("unknown")
     finally:
         unbind_attempt(bound)
-    if found.verdict == "unknown" and not last:
+    if found.verdict == "unknown" and not last and reconcile and reconcile.asks_again(error):
         raise question_failed(error, again=True)
     await record_reconciled(app, call, found, effect_of(found.verdict), error=error)
     if error is not None:

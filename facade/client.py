@@ -186,6 +186,7 @@ class TemperanceClient:
         errors = (*envelope.errors, envelope.error.code)
         return await settled_by_client(
             self._client,
+            self._app,
             self._task_queue,
             Asked(capability, envelope.execution_id, None, decode),
             reconcile,

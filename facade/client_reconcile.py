@@ -6,6 +6,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.client import ActivityFailureError, Client
 from temporalio.common import ActivityIDConflictPolicy, ActivityIDReusePolicy, RawValue
 
+from temperance.runtime.app import App
 from temperance.runtime.envelope import ExecutionResult, Failed
 from temperance.runtime.messages import Ask
 from temperance.runtime.names import RECONCILE_SUFFIX
@@ -19,6 +20,7 @@ _JSON = {"encoding": b"json/plain"}
 
 async def settled_by_client(
     client: Client,
+    app: App,
     task_queue: str,
     asked: Asked,
     reconcile: Reconcile[Any, Any],  # of any input and output
@@ -32,6 +34,7 @@ async def settled_by_client(
 
     Args:
         client: A connected client.
+        app: The application.
         task_queue: Where the request was sent.
         asked: The request.
         reconcile: What its capability declares.
@@ -61,7 +64,7 @@ async def settled_by_client(
         id_reuse_policy=ActivityIDReusePolicy.ALLOW_DUPLICATE,
         id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
         summary=reconcile_summary_of(asked.capability, ask.actor),
-        **derive_reconcile_options(reconcile),
+        **derive_reconcile_options(reconcile, app),
     )
     try:
         value = await handle.result()

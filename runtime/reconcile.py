@@ -6,7 +6,6 @@ it. One rule for all drivers is here: what is asked about, and what an answer ma
 """
 
 import dataclasses
-import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,9 +13,9 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from .context import Context
 from .envelope import Completed, ExecutionResult, Failed
-from .error import ErrorInfo
+from .error import CapabilityError, ErrorInfo
 from .names import WRITE_LIKE, SideEffect, Verdict
-from .retry import Retry
+from .retry import Retry, RetryPlan, allows_retry
 
 I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
 O = TypeVar("O")  # noqa: E741 - output
@@ -96,7 +95,8 @@ class Reconcile(Generic[I, O]):
         function: Takes the input and, if it wants one, the `Context` of the handler, with the same
             execution id and key; ``async def`` or ``def``. Answers `happened`, `did_not_happen` or
             `unknown`. It must only read.
-        retry: Further attempts where it raises, is late or answers `unknown`.
+        retry: Further attempts where it raises, is late or answers `unknown`; ``on`` says which
+            errors are worth one, as for a handler.
         timeout: Bound of one attempt.
         run_again: Whether an execution that did not happen is run once more by itself, under the
             same key, as a new series of attempts.
@@ -125,12 +125,14 @@ class Reconcile(Generic[I, O]):
         if timeout <= timedelta(0):
             raise ValueError(f"Reconcile.timeout is {timeout}: give more than zero")
 
-    @property
-    def takes_context(self) -> bool:
-        """Whether the function takes a `Context` after the input."""
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = inspect.signature(self.function).parameters.values()
-        return len([one for one in parameters if one.kind in kinds]) > 1
+    def asks_again(self, error: CapabilityError | None) -> bool:
+        """Whether it is asked again, the count of `retry` left aside.
+
+        Args:
+            error: Why there was no answer; ``None`` where the answer was `unknown`.
+        """
+        plan = RetryPlan(1 + self.retry.max_retries, self.retry)
+        return error is None or allows_retry(plan, error)
 
 
 def _nobody(input: object) -> Unknown:

@@ -161,6 +161,8 @@ class Runtime:
                 found, error = Found("unknown"), failure
             if found.verdict != "unknown" or number > reconcile.retry.max_retries:
                 break
+            if not reconcile.asks_again(error):
+                break
             after = None if error is None else error.retry_after
             await self._sleep((after or reconcile.retry.delay(number)).total_seconds())
         await record_reconciled(self.app, call, found, effect_of(found.verdict), error=error)
