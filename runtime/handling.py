@@ -15,7 +15,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -44,7 +44,7 @@ class Handled:
         interruption: Set where the attempt was interrupted from outside.
     """
 
-    output: object = None
+    output: object = field(default=None, repr=False)
     error: CapabilityError | None = None
     entered: bool = False
     interruption: Interruption | None = None

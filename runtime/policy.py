@@ -8,8 +8,9 @@ expiry. A policy that raises, takes too long or returns something else denies wi
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal
 
@@ -17,6 +18,8 @@ from .decision import Allow, Decision, Deny, Hide, RequireApproval
 from .error import MOST_MESSAGE, MOST_REASON, CapabilityError, Stage
 from .raised import is_passed_on
 from .request import Request
+
+_log = logging.getLogger("temperance.policy")
 
 Phase = Literal["discovery", "invocation", "execution"]
 PHASES: Final[tuple[Phase, ...]] = ("discovery", "invocation", "execution")
@@ -32,12 +35,14 @@ class Policy:
 
     Args:
         function: ``(request) -> decision``, ``def`` or ``async def``; it cannot change the input.
+            A ``def`` runs in the event loop and holds it up: nothing bounds it, so leave whatever
+            waits (files, databases, other services) to an ``async def``.
         phase: ``discovery`` (listing; the request's input is ``None``), ``invocation`` or
             ``execution`` (right before the handler, also after an approval).
         name: Name in audit events and tables; the function's unless given.
     """
 
-    function: PolicyFunction
+    function: PolicyFunction = field(repr=False)
     phase: Phase = "invocation"
     name: str = ""
 
@@ -122,7 +127,7 @@ async def evaluate(
                     before = task.cancelling()  # it costs: only where a policy is waited for
                 decision = await _bounded(decision, timeout)
         except BaseException as error:  # the policy's own code: any fault in it denies
-            if _is_passed_on(error, task, before):
+            if is_passed_on(error, task, before):
                 raise
             failure = failure or _failed(entry, error)
             continue
@@ -136,6 +141,7 @@ async def evaluate(
             case RequireApproval():
                 demands.append(decision)
             case _:
+                _log.warning("policy %s answered %s, no decision", entry.name, type(decision))
                 failure = failure or _failed(entry, None)
     # A failed policy might have hidden or denied: it closes before any weaker decision counts.
     if denial or failure:
@@ -145,21 +151,6 @@ async def evaluate(
             refusal=CapabilityError("CAPABILITY_NOT_FOUND", audit_reason=f"hidden:{hidden}")
         )
     return Verdict(demand=merge(demands)) if demands else CLEAR
-
-
-def _is_passed_on(raised: BaseException, task: "asyncio.Task[Any] | None", before: int) -> bool:
-    """Whether it is not the policy's: the cancellation of the attempt, the end of its coroutine.
-
-    Args:
-        raised: Anything; a cancellation may also be of something that the policy waited for.
-        task: The attempt's, where a policy was waited for.
-        before: How often it was cancelled before.
-    """
-    if task is None:
-        return isinstance(raised, KeyboardInterrupt)
-    if isinstance(raised, asyncio.CancelledError):
-        return task.cancelling() > before
-    return is_passed_on(raised, task)
 
 
 def merge(demands: Sequence[RequireApproval]) -> ApprovalDemand:

@@ -7,7 +7,7 @@ it. One rule for all drivers is here: what is asked about, and what an answer ma
 
 import dataclasses
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Generic, TypeVar, cast
 
@@ -36,7 +36,7 @@ More would be a loop that an answer which is always wrong keeps going.
 class Happened(Generic[O_co]):
     """The write happened, and this is what it gave."""
 
-    output: O_co
+    output: O_co = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Reconcile(Generic[I, O]):
         ValueError: ``timeout`` is not positive.
     """
 
-    function: ReconcileFunction[I, O]
+    function: ReconcileFunction[I, O] = field(repr=False)
     retry: Retry = DEFAULT_RETRY
     timeout: timedelta = DEFAULT_TIMEOUT
     run_again: bool = False

@@ -6,7 +6,7 @@ It is bounded, stopped and concealed exactly as a handler is (G7, G10), by the s
 import asyncio
 import dataclasses
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, cast
 
@@ -44,8 +44,8 @@ class Found:
     """
 
     verdict: Verdict
-    output: object = None
-    json: bytes = b"null"
+    output: object = field(default=None, repr=False)
+    json: bytes = field(default=b"null", repr=False)
 
 
 async def ask_reconcile(app: App, call: Call) -> Found:

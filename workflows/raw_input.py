@@ -6,7 +6,7 @@ code and need not be deterministic.
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -36,7 +36,7 @@ class RawInput:
         hash: What makes two raw inputs equal: independent of key order and of the order of sets.
     """
 
-    json: bytes
+    json: bytes = field(repr=False)
     hash: str
 
 
