@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any, cast
+from itertools import product
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -22,9 +23,9 @@ from temperance import (
     capability,
     unknown,
 )
-from temperance.runtime.error import CapabilityError, ErrorCode
+from temperance.runtime.error import CODES, CapabilityError, ErrorCode
 from temperance.runtime.messages import Ask, Settlement
-from temperance.runtime.names import SIDE_EFFECTS, WRITE_LIKE, Effect, SideEffect
+from temperance.runtime.names import SIDE_EFFECTS, WRITE_LIKE, Effect, SideEffect, Verdict
 from temperance.runtime.reconcile import is_open, may_run_again, settle
 from temperance.runtime.series import Series
 from tests.runtime.attempts import Slip
@@ -65,6 +66,31 @@ def test_g1_an_answer_settles_the_envelope_and_loses_nothing_of_it() -> None:
     assert isinstance(absent, Failed)
     assert (absent.code, absent.effect, absent.errors) == ("TIMEOUT", "none", ("X",))
     assert settle(failed(), "unknown").effect == "possible"
+
+
+ENDS = tuple(product(SIDE_EFFECTS, get_args(Effect), CODES))
+
+
+@pytest.mark.parametrize("verdict", get_args(Verdict))
+def test_g1_whatever_the_end_and_the_answer_the_envelope_says_what_is_known(
+    verdict: Verdict,
+) -> None:
+    """Every end with every answer: no effect is made up, none is lost, and nothing runs twice."""
+    for side_effect, effect, code in ENDS:
+        before = failed(code, effect)
+        asked = side_effect in WRITE_LIKE and effect == "possible" and "MISMATCH" not in code
+        assert is_open(side_effect, before) == asked or code == "APPROVAL_INPUT_MISMATCH"
+        if not is_open(side_effect, before):
+            continue
+        after = settle(before, verdict, output=1)
+        assert after.reconciled == verdict
+        assert (after.execution_id, after.attempts) == (before.execution_id, before.attempts)
+        assert (after.effect == "done") == (verdict == "happened") == isinstance(after, Completed)
+        assert (after.effect == "none") == (verdict == "did_not_happen")
+        codes = (*after.errors, after.code) if isinstance(after, Failed) else after.errors
+        assert codes == (*before.errors, code)
+        # Settled, it is settled: only what is still unknown is open.
+        assert is_open(side_effect, after) == (verdict == "unknown")
 
 
 def test_g2_a_declared_error_is_an_answer_and_the_second_series_is_the_last() -> None:
