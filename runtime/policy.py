@@ -115,7 +115,9 @@ async def evaluate(
         try:
             decision: object = entry.function(request)
             # The usual answer is told first: the others are asked for by isinstance, which costs.
-            if type(decision) is not Allow and not isinstance(decision, _DECISIONS):
+            if type(decision) is Allow:
+                continue
+            if not isinstance(decision, _DECISIONS):
                 before = _cancellations() if before is None else before
                 decision = await _bounded(decision, timeout)
         except Exception as error:  # noqa: BLE001 - the policy's own code: any fault in it denies

@@ -149,6 +149,28 @@ class Schema(Generic[T]):
             plain = sort_sets(value, plain)
         return data, canonical_json(plain)
 
+    def trace(self, value: T) -> bytes | None:
+        """What tells later whether a value that has a canonical form was changed, see `unchanged`.
+
+        Returns:
+            Its JSON; ``None`` where that does not tell, because it may hold sets.
+        """
+        if self.traits.may_hold_sets:
+            return None
+        return self.serializer.to_json(value, by_alias=False, round_trip=True, warnings=False)
+
+    def unchanged(self, value: T, trace: bytes | None) -> bool:
+        """Whether a value is certainly what it was; where it is not certain, its hash tells.
+
+        Args:
+            value: The value, now.
+            trace: What `trace` gave for it before.
+        """
+        try:
+            return trace is not None and self.to_json(value) == trace
+        except Exception:  # noqa: BLE001 - what was made of it may not be written at all
+            return False
+
     def same(self, one: bytes, other: bytes) -> bool:
         """Whether two JSON values are the same: as they are written, or as they are understood."""
         if _canonical_text(one) == _canonical_text(other):
