@@ -69,7 +69,7 @@ class Alarms:
                 self.loop.call_exception_handler(
                     {"message": "an alarm of an attempt failed", "exception": error}
                 )
-        if self._set and (self._timer is None or min(self._set.values()) < self._at):
+        if self._set:
             self._arm(min(self._set.values()))
 
 

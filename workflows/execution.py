@@ -8,6 +8,7 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError, CancelledError
 
 from ..runtime.call import Asked as Demand
+from ..runtime.envelope import Completed
 from ..runtime.messages import Ask
 from .cancellation import Cancellations
 from .options import summary_of
@@ -90,7 +91,9 @@ async def _execute(
     failure = handle.exception()
     if failure is None:
         value: RawValue = handle.result()
-        return Execution(Answer(read_result(asked, value)), read_demand(value))
+        envelope = read_result(asked, value)
+        demand = None if type(envelope) is Completed else read_demand(value)
+        return Execution(Answer(envelope), demand)
     if isinstance(failure, ActivityError):
         return Execution(read_failure(asked, failure))
     raise failure

@@ -11,7 +11,7 @@ from temporalio import workflow
 from ..runtime.actor import Actor
 from ..runtime.call import Asked as Demand
 from ..runtime.capability import Capability, id_asked_for
-from ..runtime.envelope import ApprovalRequired, Cancelled, ExecutionResult, Failed
+from ..runtime.envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, Failed
 from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
@@ -126,13 +126,12 @@ class Invoker:
         run = current_run()
         await deliver_cancellation(run)
         cancellations = Cancellations(run)
-        name = id_asked_for(capability)
-        by_id = not isinstance(capability, Capability)
-        known: Capability[Any, Any] | None = (
-            capability
-            if isinstance(capability, Capability)
-            else run.app.governance.registry.get(name)
-        )
+        known: Capability[Any, Any] | None
+        if type(capability) is Capability or isinstance(capability, Capability):
+            by_id, known, name = False, capability, capability.id
+        else:
+            by_id, name = True, id_asked_for(capability)
+            known = run.app.governance.registry.get(name)
         raw = raw_input(known, input, by_id=by_id)
         taken = run.steps.take(name, raw.hash, step)
         info = workflow.info()
@@ -162,6 +161,9 @@ class Invoker:
             asked, raw.json, ask, taken.id, cancellations, task_queue=self._task_queue
         )
         envelope, demand = execution.answer.envelope, execution.demand
+        if type(envelope) is Completed:
+            cancellations.hand_on()
+            return envelope
         if not execution.answer.seen:
             envelope = await record_unseen(ask, taken.id, execution.answer, cancellations)
         if isinstance(envelope, ApprovalRequired) and cancellations.arrived:

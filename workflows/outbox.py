@@ -40,6 +40,8 @@ class Outbox:
         Args:
             size: Bytes of the request. One that is larger than all there is goes alone.
         """
+        if not self._order.locked() and self._takes(size):
+            return
         async with self._order:
             while not self._takes(size):
                 await workflow.sleep(PAUSE)

@@ -57,12 +57,14 @@ def raw_input(capability: Capability[Any, Any] | None, value: object, *, by_id: 
         The input; `UNWRITABLE` where it cannot be written as JSON. Text that is not JSON is passed
         on as it is: the activity refuses it.
     """
-    if isinstance(value, str) and by_id:
-        value = value.encode(errors="surrogatepass")
-    if isinstance(value, bytes):
-        return RawInput(value, _hash_text(value))
+    usual = _is_usual(capability, value)
+    if not usual:
+        if by_id and isinstance(value, str):
+            value = value.encode(errors="surrogatepass")
+        if isinstance(value, bytes):
+            return RawInput(value, _hash_text(value))
     try:
-        if _is_usual(capability, value) or isinstance(value, BaseModel) or is_dataclass(value):
+        if usual or isinstance(value, BaseModel) or is_dataclass(value):
             return _instance(capability, value)
         # What has no canonical form is refused, though it may have some JSON form: its hash, and
         # with it the step, would differ from process to process.
