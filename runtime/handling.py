@@ -119,6 +119,9 @@ class Handling:
             self.error = translate(raised)
         else:
             self.output = output
+        # The context knows this run. Knowing each other they would be left to the garbage
+        # collector, with all that hangs on them, at each attempt.
+        self._ctx = None
 
     async def _in_context(self, factory: ContextFactory, deadline: float) -> object:
         try:
