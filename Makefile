@@ -94,6 +94,10 @@ test: install ## Run the tests, a server per process; ARGS="-k name" picks some
 bench: install ## Measure against hand-written activities
 	@PYTHONPATH=.:examples $(PY) -m benchmarks $(ARGS)
 
+.PHONY: soak
+soak: install ## Load a worker and a server for half an hour, and see whether they grow
+	@PYTHONPATH=.:examples $(PY) -m benchmarks.soak $(ARGS)
+
 # ---- checking --------------------------------------------------------------
 
 # Each tool runs even when one before it has failed, so that one run tells all.

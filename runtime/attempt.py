@@ -15,11 +15,12 @@ from .admission import AnyRequest, admit
 from .answer import answer_of
 from .app import App
 from .call import Asked, Broke, Call, Interruption, Outcome, Returned
+from .canonical import can_travel
 from .capability import Capability
 from .error import CapabilityError, ErrorCode
 from .handling import Handling
 from .names import Effect, EventType
-from .raised import interrupted
+from .raised import interrupted, is_passed_on
 from .redaction import apply
 from .retry import allows_retry
 from .schema import problems_of
@@ -73,9 +74,9 @@ async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outco
         error = refusal
         if error.code == "RETRY_FORBIDDEN":
             effect = "possible"
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as fault:  # noqa: BLE001 - what the application's models and policies may raise
+    except BaseException as fault:  # the application's models and policies
+        if is_passed_on(fault, watch.task):
+            raise
         if isinstance(fault, asyncio.CancelledError) and watch.interrupted:
             interruption = call.interruption()
             error = interrupted(interruption, "controls")
@@ -117,6 +118,8 @@ def _return(call: Call, request: AnyRequest, output: object, effect: Effect) -> 
     try:
         data = schema.to_json(output)
         value = schema.read(data)
+        if not can_travel(data):
+            raise ValueError("it is nested too deeply")
     except ValidationError as error:
         raise _invalid(problems_of(error, schema.traits.names), error) from None
     except Exception as error:  # noqa: BLE001 - the output may be anything, its serializer too

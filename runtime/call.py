@@ -97,8 +97,7 @@ class Call(NamedTuple):
     rerun: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(NamedTuple):
     """The handler returned a valid output.
 
     Args:

@@ -124,7 +124,7 @@ class Runtime:
                 raise asyncio.CancelledError
             if not isinstance(outcome, Broke) or not outcome.retries or plan.retry is None:
                 return envelope_of(call, outcome)
-            errors = (*errors, outcome.error.code)
+            errors = (*errors, outcome.info.code)  # what the caller may be told of it
             effect = outcome.effect
             delay = outcome.error.retry_after or plan.retry.delay(attempt)
             attempt += 1

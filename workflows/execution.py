@@ -1,6 +1,6 @@
 """One execution as workflow code sees it: scheduled, awaited, read (G1, DESIGN section 6)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
@@ -19,8 +19,7 @@ from .run import current_run
 _JSON = Payload(metadata={"encoding": b"json/plain"})
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(NamedTuple):
     """How an execution ended.
 
     Args:

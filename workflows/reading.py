@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from pydantic_core import from_json, to_json
@@ -18,8 +18,7 @@ from ..runtime.names import Effect
 from ..runtime.schema import problems_of
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """The request whose answer is read.
 
     Args:
