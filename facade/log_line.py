@@ -19,17 +19,16 @@ try:
     import orjson
 except ModuleNotFoundError:  # the extra `fast` is not installed
     orjson = None  # type: ignore[assignment] # a module or nothing
+    _OPTIONS = 0
+else:
+    _OPTIONS = (
+        orjson.OPT_APPEND_NEWLINE
+        | orjson.OPT_NON_STR_KEYS
+        | orjson.OPT_PASSTHROUGH_DATACLASS
+        | orjson.OPT_UTC_Z
+    )
 
 Fields = dict[str, Any]  # whatever an application logs
-
-_OPTIONS: Final = (
-    0
-    if orjson is None
-    else orjson.OPT_APPEND_NEWLINE
-    | orjson.OPT_NON_STR_KEYS
-    | orjson.OPT_PASSTHROUGH_DATACLASS
-    | orjson.OPT_UTC_Z
-)
 
 AUDIT_LOGGER: Final = "temperance.audit"
 

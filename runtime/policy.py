@@ -117,9 +117,7 @@ async def evaluate(
         try:
             decision: object = entry.function(request)
             # The usual answer is told first: the others are asked for by isinstance, which costs.
-            if type(decision) is Allow:
-                continue
-            if not isinstance(decision, _DECISIONS):
+            if type(decision) is not Allow and not isinstance(decision, _DECISIONS):
                 if task is None and (task := asyncio.current_task()) is not None:
                     before = task.cancelling()  # it costs: only where a policy is waited for
                 decision = await _bounded(decision, timeout)
