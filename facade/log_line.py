@@ -19,9 +19,9 @@ try:
     import orjson
 except ModuleNotFoundError:  # the extra `fast` is not installed
     orjson = None  # type: ignore[assignment] # a module or nothing
-    _OPTIONS = 0
+    _options = 0
 else:
-    _OPTIONS = (
+    _options = (
         orjson.OPT_APPEND_NEWLINE
         | orjson.OPT_NON_STR_KEYS
         | orjson.OPT_PASSTHROUGH_DATACLASS
@@ -164,7 +164,7 @@ class Lines:
 def _dumps(fields: Fields) -> bytes:
     if orjson is not None:
         try:
-            return orjson.dumps(fields, default=_plain, option=_OPTIONS)
+            return orjson.dumps(fields, default=_plain, option=_options)
         except TypeError:
             # Numbers over 64 bits, half of a surrogate pair: the standard library writes them.
             pass

@@ -59,8 +59,9 @@ class Alarms:
     def _go_off(self) -> None:
         self._timer = None
         now = self.loop.time()
-        due = [ringer for ringer, when in self._set.items() if when <= now]
-        for ringer in due:
+        due = [(when, ringer) for ringer, when in self._set.items() if when <= now]
+        due.sort(key=lambda entry: entry[0])
+        for _, ringer in due:
             if self._set.pop(ringer, None) is None:
                 continue  # one that rang before has cleared it
             try:
