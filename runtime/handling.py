@@ -16,7 +16,7 @@ import logging
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
 from time import time
-from typing import Any, cast
+from typing import Any
 
 from .alarm import alarms_of
 from .app import App, ContextFactory, no_context
@@ -171,10 +171,11 @@ class Handling:
         self.entered = True
         if self._call.entered is not None:
             self._call.entered()
-        if capability.is_async:
-            awaited: object = await cast(Awaitable[object], handler(*arguments))
-            return awaited
-        return await in_thread(handler, arguments)
+        if not capability.is_async:
+            return await in_thread(handler, arguments)
+        pending: Any = handler(*arguments)  # an awaitable: the handler is `async def`
+        output: object = await pending
+        return output
 
     def _told_to_stop(self) -> bool:
         return self._strikes > 0 or self._watch.interrupted

@@ -30,7 +30,8 @@ class Watch:
         self.loop = task.get_loop()
         self._call = call
         self._before = task.cancelling()
-        self._began = self.loop.time()
+        # Only what is given from the beginning must know when that was.
+        self._began = 0.0 if call.available is None else self.loop.time()
 
     @property
     def cancelled(self) -> bool:
