@@ -19,6 +19,7 @@ from ..runtime.capability import Capability
 from ..runtime.messages import Ask, Carry, Ending, Reply
 from ..runtime.names import Surface
 from ..runtime.request import WorkflowRef
+from ..runtime.series import Series
 from .attempt_log import bind_attempt, unbind_attempt
 from .consult import Recalled, consult
 from .earlier import earlier_attempts
@@ -27,6 +28,14 @@ from .grant import authorized, grant_of
 from .heartbeat import Heartbeat, hand_over
 from .identity import Identity, Origins, identify
 from .lease import Lease
+from .local import (
+    Unheard,
+    interruption,
+    largest_output,
+    refuse_while_stopping,
+    stopped,
+    told_before,
+)
 from .payload import NULL, unwrap, wrap
 
 GovernedActivity = Callable[..., Awaitable[RawValue]]
@@ -48,6 +57,8 @@ def governed_activity(
         An activity to be registered on a worker.
     """
 
+    # Two parameters, as workflows and clients give them: the SDK looks at the annotations only
+    # where the numbers agree, and would decode the arguments else.
     @activity.defn(name=capability.id)
     async def execute(raw: RawValue = NULL, context: RawValue = NULL) -> RawValue:
         return await _execute(app, capability, raw, context, origins)
@@ -62,15 +73,24 @@ async def _execute(
     info = activity.info()
     raw, context_data = unwrap(given), unwrap(context)
     ask, actor, surface = _read(context_data)
-    carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
-    lease = Lease(info, activity.client())
-    if await lease.arrived_late(carry):
-        raise overtaken()
-    if info.attempt > 1:
-        carry = await earlier_attempts(info, activity.client())
+    hold: Lease | Unheard = Unheard()
+    if info.is_local:
+        refuse_while_stopping()
+        carry = told_before(info, None if ask is None else ask.told)
+    else:
+        carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
+        hold = Lease(info, activity.client())
+        if await hold.arrived_late(carry):
+            raise overtaken()
+        if info.attempt > 1:
+            carry = await earlier_attempts(info, activity.client())
+    # A workflow that has it run locally keeps count itself.
+    own = info.is_local and ask is not None and ask.told is not None
     grant = grant_of(info, ask)
-    identity = authorized(await identify(info, ask, origins), ask, grant)
-    beat = Heartbeat(carry, lease)
+    series = _series(info, ask)
+    step = None if series is None else series.step
+    identity = authorized(await identify(info, ask, origins, step), ask, grant)
+    beat = Heartbeat(carry, hold) if isinstance(hold, Lease) else hold
     try:
         verdict = await consult(capability, raw, context_data, identity, origins)
         if isinstance(verdict, Recalled):
@@ -81,12 +101,12 @@ async def _execute(
             actor=actor,
             surface=surface,
             execution_id=identity.execution_id,
-            attempt=info.attempt,
-            earlier_errors=carry.errors,
+            attempt=_number(info, carry, series),
+            earlier_errors=carry.errors if series is None else (*series.errors, *carry.errors),
             earlier_effect=carry.effect if verdict is None else verdict.effect,
             entered_before=carry.entered,
-            attempts_allowed=_allowed(info),
-            available=_available(info, lease.spent),
+            attempts_allowed=None if own else _allowed(info),
+            available=_available(info, hold.spent),
             grant=grant,
             repeat_of=identity.repeat_of,
             correlation_id=None if ask is None else ask.correlation_id,
@@ -95,13 +115,14 @@ async def _execute(
                 run_id=info.workflow_run_id or info.activity_run_id or "",
                 activity_id=info.activity_id,
             ),
-            output_limit=app.payload_limit,
+            output_limit=largest_output(app.payload_limit) if own else app.payload_limit,
             interrupted=_interrupted,
-            interruption=_interruption,
+            interruption=interruption if info.is_local else _interruption,
             entered=beat.enter,
             lost=beat.lost,
             forbidden=None if verdict is None else verdict.error,
             rerun=identity.rerun,
+            earlier_series=0 if series is None else series.attempts,
         )
         bound = bind_attempt(call)
         try:
@@ -110,11 +131,30 @@ async def _execute(
             unbind_attempt(bound)
     finally:
         beat.stop()
-    reply = _answer(call, outcome, identity, carry)
+    if info.is_local and isinstance(outcome, Broke):
+        outcome = stopped(outcome)
+    reply = _answer(call, outcome, identity, None if info.is_local else carry)
     if isinstance(reply, Reply):
         return wrap(reply.to_json())
     # Raised here, outside of any except block: nothing chains itself to it (G10).
     raise reply
+
+
+def _number(info: activity.Info, carry: Carry, series: Series | None) -> int:
+    """Of this attempt, counted over all series."""
+    number = 1 + len(carry.errors) if info.is_local else info.attempt
+    return number if series is None else series.attempts + number
+
+
+def _series(info: activity.Info, ask: Ask | None) -> Series | None:
+    """The series of an execution that is run again, where the server vouches for it.
+
+    That is where this activity's id is the one that the series of that step has.
+    """
+    series = None if ask is None else ask.series
+    if series is None or info.workflow_id is None or info.activity_id != series.again_id:
+        return None
+    return series
 
 
 def _read(context: object) -> tuple[Ask | None, Actor | None, Surface]:
@@ -157,7 +197,10 @@ def _interruption() -> Interruption:
     return "lost"
 
 
-def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> Reply | Exception:
+def _answer(
+    call: Call, outcome: Outcome, identity: Identity, carry: Carry | None
+) -> Reply | Exception:
+    """What is told; ``carry`` is handed over to the next attempt where heartbeats do that."""
     execution_id = None if identity.told else identity.execution_id
     repeat_of = None if identity.told else identity.repeat_of
     match outcome:
@@ -191,7 +234,7 @@ def _answer(call: Call, outcome: Outcome, identity: Identity, carry: Carry) -> R
                 cancelled=outcome.interruption == "cancelled",
             )
             failure = failure_of(outcome, ending)
-            if outcome.retries:
+            if outcome.retries and carry is not None:
                 code = failure.type or ending.info.code
-                hand_over(Carry((*call.earlier_errors, code), outcome.effect, carry.entered))
+                hand_over(Carry((*carry.errors, code), outcome.effect, carry.entered))
             return failure

@@ -91,10 +91,14 @@ def _row(entry: "CapabilitySeen") -> tuple[str, ...]:
 
 def _attempts(entry: "CapabilitySeen") -> str:
     retry = entry["retry"]
+    where = ", local" if entry["placement"] == "local" else ""
+    reconcile = entry["reconcile"]
+    if reconcile is not None:
+        where += ", then again" if reconcile["run_again"] else ", then asked about"
     if retry["maximum_attempts"] == 1:
-        return "1"
+        return f"1{where}"
     first, longest = seconds(retry["initial_interval"]), seconds(retry["maximum_interval"])
-    return f"{retry['maximum_attempts']}, after {first} to {longest}"
+    return f"{retry['maximum_attempts']}, after {first} to {longest}{where}"
 
 
 def _timeout(entry: "CapabilitySeen") -> str:

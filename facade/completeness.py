@@ -66,6 +66,26 @@ def problems_of_worker(
     return problems
 
 
+def problems_of_cache(app: App, cached: int | None) -> list[str]:
+    """What keeps a worker without a workflow cache from serving an application.
+
+    Args:
+        app: The application.
+        cached: The worker's ``max_cached_workflows``.
+
+    Returns:
+        One line for each problem.
+    """
+    local = [entry.id for entry in app.governance.registry if entry.placement == "local"]
+    if cached != 0 or not local:
+        return []
+    return [
+        f"max_cached_workflows is 0, and {', '.join(local)} run as local activities: without a "
+        "cache the SDK cancels a running one as soon as it does other work, and runs it again "
+        "after the workflow task has timed out: leave the cache on, or placement out"
+    ]
+
+
 def _name_of(function: Callable[..., object]) -> str | None:
     # The SDK keeps the definition on the function and has no public reader for it.
     definition = getattr(function, "__temporal_activity_definition", None)

@@ -38,6 +38,15 @@ class ApprovalSeen(TypedDict):
     expires_in: float
 
 
+class ReconcileSeen(TypedDict):
+    """How it is found out what became of a write whose outcome is unknown."""
+
+    function: str
+    maximum_attempts: int
+    timeout: float
+    run_again: bool
+
+
 class CapabilitySeen(TypedDict):
     """One capability: its metadata, and what follows from it."""
 
@@ -53,6 +62,8 @@ class CapabilitySeen(TypedDict):
     approval: ApprovalSeen | None
     policies: dict[str, list[str]]
     tags: list[str]
+    placement: str
+    reconcile: ReconcileSeen | None
     declared_in: str
 
 
@@ -142,6 +153,15 @@ def _capability(app: App, entry: Capability[Any, Any]) -> CapabilitySeen:
             for phase in PHASES
         },
         tags=sorted(entry.tags),
+        placement=entry.placement,
+        reconcile=None
+        if entry.reconcile is None
+        else ReconcileSeen(
+            function=_name_of(entry.reconcile.function),
+            maximum_attempts=1 + entry.reconcile.retry.max_retries,
+            timeout=entry.reconcile.timeout.total_seconds(),
+            run_again=entry.reconcile.run_again,
+        ),
         declared_in=entry.declared_in,
     )
 

@@ -36,9 +36,10 @@ from temperance.activities.approvals import attach, record_approval_activity
 from temperance.activities.attempt_log import quiet_attempt_failures
 from temperance.activities.governed import governed_activity
 from temperance.activities.identity import Origins
+from temperance.activities.reconcile import reconcile_activity
 from temperance.activities.record import record_activity
 from temperance.activities.structlog_sink import StructlogSink
-from temperance.completeness import problems_of_worker
+from temperance.completeness import problems_of_cache, problems_of_worker
 from temperance.runtime.app import App
 from temperance.runtime.error import ConfigurationError
 from temperance.sandbox_runner import lean
@@ -106,11 +107,17 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         given = cast(Sequence[Callable[..., object]], config.get("activities") or ())
         activities = list(given)
         problems = problems_of_worker(self.app, client, activities)
+        problems += problems_of_cache(self.app, config.get("max_cached_workflows"))
         if problems:
             raise ConfigurationError(problems)
         origins = Origins(client)
         activities += [
             governed_activity(self.app, entry, origins) for entry in self.app.governance.registry
+        ]
+        activities += [
+            reconcile_activity(self.app, entry, origins)
+            for entry in self.app.governance.registry
+            if entry.reconcile is not None
         ]
         activities += [
             record_activity(self.app, origins),

@@ -48,7 +48,7 @@ async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
     rules = app.governance.rules_of(capability)
     if rules["discovery"]:
         await _refuse_unlisted(app, call, capability, rules["discovery"])
-    value = _validate(capability, call.raw)
+    value = validate_input(capability, call.raw)
     trail.input_hash = _hash(capability, value)
     if call.actor is None:
         raise CapabilityError("UNAUTHENTICATED")
@@ -99,7 +99,16 @@ def _request(
     )
 
 
-def _validate(capability: Capability[Any, Any], raw: object) -> object:
+def validate_input(capability: Capability[Any, Any], raw: object) -> object:
+    """Stage 4: the value that every later stage sees.
+
+    Args:
+        capability: What is asked for.
+        raw: ``bytes`` are JSON, anything else is a Python value.
+
+    Raises:
+        CapabilityError: INPUT_INVALID.
+    """
     schema = capability.input_schema
     try:
         if isinstance(raw, bytes):

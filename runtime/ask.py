@@ -21,7 +21,9 @@ from pydantic_core import from_json
 
 from .actor import Actor, actor_of
 from .approval import Grant
+from .carry import Carry
 from .names import SURFACES, Surface
+from .series import Series
 from .wire import WireObject, as_object, encode, text, texts, whole
 
 _NO_RUN: Final = "-"
@@ -42,6 +44,8 @@ class Ask:
             its execution id.
         correlation_id: The application's own id.
         grant: The approval that authorizes it; only an approval workflow sends one.
+        series: Where the execution is run again, or asked about: which step it is.
+        told: What the attempts before came to, where the asking workflow keeps count itself.
     """
 
     actor: Actor
@@ -51,6 +55,8 @@ class Ask:
     repeat_of: str | None = None
     correlation_id: str | None = None
     grant: Grant | None = None
+    series: Series | None = None
+    told: Carry | None = None
 
     def to_json(self) -> bytes:
         """As bytes of JSON."""
@@ -68,6 +74,10 @@ class Ask:
             unusual["correlation"] = self.correlation_id
         if self.grant is not None:
             unusual["grant"] = _write_grant(self.grant)
+        if self.series is not None:
+            unusual["series"] = self.series.to_wire()
+        if self.told is not None:
+            unusual["told"] = self.told.details()
         if not unusual:
             return _usual_line(self.surface, run or _NO_RUN, str(self.actor))
         return encode([f"{self.surface} {run or _NO_RUN} {self.actor}", unusual])
@@ -92,6 +102,8 @@ class Ask:
             repeat_of=text(unusual.get("repeats")),
             correlation_id=text(unusual.get("correlation")),
             grant=_read_grant(as_object(unusual.get("grant"))),
+            series=Series.from_wire(as_object(unusual.get("series"))),
+            told=Carry.from_details(unusual["told"]) if "told" in unusual else None,
         )
 
 

@@ -67,8 +67,8 @@ async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outco
         if handling.error is None:
             if handling.entered:
                 effect = "done"
-            returned = _return(call, admitted, handling.output, effect)
-            return await _conclude(call, trail, returned, effect)
+            result = as_returned(call, admitted, handling.output, effect)
+            return await _conclude(call, trail, result, effect)
         error, interruption = handling.error, handling.interruption
     except CapabilityError as refusal:
         error = refusal
@@ -102,8 +102,8 @@ def _refuse_forbidden(call: Call, capability: Capability[Any, Any]) -> None:
 
     And what the driver forbids: a write that an earlier run may have begun (G11).
     """
-    maximum = capability.plan.maximum_attempts
-    if call.attempt > maximum or (call.entered_before and maximum == 1):
+    maximum = call.earlier_series + capability.plan.maximum_attempts
+    if call.attempt > maximum or (call.entered_before and capability.plan.maximum_attempts == 1):
         raise CapabilityError(
             "RETRY_FORBIDDEN", details={"attempt": call.attempt, "maximum": maximum}
         )
@@ -111,8 +111,18 @@ def _refuse_forbidden(call: Call, capability: Capability[Any, Any]) -> None:
         raise call.forbidden
 
 
-def _return(call: Call, request: AnyRequest, output: object, effect: Effect) -> Returned:
-    """Stages 11 and 12. The handler has returned: nothing here may cause another attempt."""
+def as_returned(call: Call, request: AnyRequest, output: object, effect: Effect) -> Returned:
+    """Stages 11 and 12. The handler has returned: nothing here may cause another attempt.
+
+    Args:
+        call: The attempt.
+        request: What was asked for.
+        output: What the handler returned.
+        effect: What is known of the world.
+
+    Raises:
+        CapabilityError: OUTPUT_INVALID, PAYLOAD_TOO_LARGE.
+    """
     capability = request.capability
     schema = capability.output_schema
     try:
@@ -168,16 +178,17 @@ async def _end(
     interruption: Interruption | None,
 ) -> Broke:
     capability = trail.capability
+    number = call.attempt - call.earlier_series
     retries = (
         capability is not None
         and effect != "done"
-        and call.attempt < capability.plan.maximum_attempts
-        and (call.attempts_allowed is None or call.attempt < call.attempts_allowed)
+        and number < capability.plan.maximum_attempts
+        and (call.attempts_allowed is None or number < call.attempts_allowed)
         and interruption != "cancelled"
         and (interruption is not None or allows_retry(capability.plan, error))
     )
     if error.cause is not None and error.reason is None:
-        _log_cause(call, error)
+        log_cause(call, error)
     if not retries and interruption is None and await _is_lost(call):
         interruption = "lost"
     if not retries and interruption != "lost":
@@ -243,8 +254,13 @@ async def _emit_end(
     )
 
 
-def _log_cause(call: Call, error: CapabilityError) -> None:
-    """Names the kind and place of an undeclared exception, never its text (G10)."""
+def log_cause(call: Call, error: CapabilityError) -> None:
+    """Names the kind and place of an undeclared exception, never its text (G10).
+
+    Args:
+        call: The attempt.
+        error: What it reports; its cause is what was raised.
+    """
     cause = error.cause
     place = "unknown"
     traceback = None if cause is None else cause.__traceback__

@@ -6,7 +6,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from .capability import Capability
-from .names import Risk, SideEffect
+from .names import Placement, Risk, SideEffect
 
 TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What model providers take for the name of a tool."""
@@ -26,6 +26,7 @@ class ToolDescriptor(BaseModel):
             their own.
         tags: Its groups, sorted.
         timeout_seconds: Bound of one attempt.
+        placement: Where a workflow runs it.
         input_schema: JSON schema of what to send.
         output_schema: JSON schema of what comes back.
     """
@@ -41,6 +42,7 @@ class ToolDescriptor(BaseModel):
     requires_approval: bool
     tags: tuple[str, ...]
     timeout_seconds: float
+    placement: Placement
     input_schema: dict[str, JsonValue]
     output_schema: dict[str, JsonValue]
 
@@ -62,6 +64,7 @@ def descriptor_of(capability: Capability[Any, Any]) -> ToolDescriptor:
         requires_approval=capability.approval is not None and capability.approval.required,
         tags=tuple(sorted(capability.tags)),
         timeout_seconds=capability.timeout.total_seconds(),
+        placement=capability.placement,
         input_schema=capability.input_schema.json_schema("validation"),
         output_schema=capability.output_schema.json_schema("serialization"),
     )

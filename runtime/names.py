@@ -18,6 +18,9 @@ Risk = Literal["low", "medium", "high", "critical"]
 Effect = Literal["none", "possible", "done"]
 """What an envelope says of the world: never entered, entered with unknown outcome, returned."""
 
+Verdict = Literal["happened", "did_not_happen", "unknown"]
+"""What was found out about a write whose outcome was unknown."""
+
 EventType = Literal[
     "capabilities.discovered",
     "capability.requested",
@@ -34,12 +37,17 @@ EventType = Literal[
     "capability.completed",
     "capability.failed",
     "capability.cancelled",
+    "capability.reconciled",
 ]
 """The types of audit events (DESIGN section 9)."""
+
+Placement = Literal["remote", "local"]
+"""Where a workflow runs a capability: as an activity of the server's, or inside its own worker."""
 
 SURFACES: Final[tuple[Surface, ...]] = ("direct", "workflow", "agent", "mcp", "test")
 SIDE_EFFECTS: Final[tuple[SideEffect, ...]] = ("none", "read", "write", "destructive", "external")
 RISKS: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
+PLACEMENTS: Final[tuple[Placement, ...]] = ("remote", "local")
 WRITE_LIKE: Final[frozenset[SideEffect]] = frozenset({"write", "destructive", "external"})
 
 RECORD_ACTIVITY: Final = "temperance.record"
@@ -75,11 +83,26 @@ SEARCH_ATTRIBUTES: Final[dict[str, str]] = {
 WORKER_SHUTDOWN: Final = "WorkerShutdown"
 """Failure type of an attempt that ended because its worker shut down (DESIGN section 6)."""
 
+PUT_OFF: Final = "WorkerStopping"
+"""Failure type of a local activity that its worker, which is shutting down, did not begin."""
+
+LOCAL_PATCH: Final = "temperance-local:"
+"""Begins the patch id by which a history says that a run has a capability run locally; the
+capability id follows."""
+
 UNKNOWN_ACTIVITY: Final = "NotFoundError"
 """Failure type that the SDK gives for an activity type which a worker does not have."""
 
 UNKNOWN_ERROR: Final = "UNKNOWN"
 """Stands for the code of an attempt that could not tell how it ended."""
+
+RECONCILE_PATCH: Final = "temperance-reconcile:"
+RUN_AGAIN_PATCH: Final = "temperance-run-again:"
+"""Begin the patch ids, followed by a capability id, of runs that ask what became of its writes, and
+that run again by themselves what did not happen."""
+
+RECONCILE_SUFFIX: Final = ":reconcile"
+"""Activity type of a capability's `reconcile`: its id and this, which no capability id can have."""
 
 RESERVED_PREFIX: Final = "temperance."
 """Capability ids may not begin so: these activity and workflow types are the library's own."""

@@ -21,7 +21,7 @@ from .describe import Discovery
 from .error import CapabilityError
 from .event import BLANK, TERMINAL, Event, event_of
 from .identity import random_id
-from .names import Effect, EventType
+from .names import Effect, EventType, Verdict
 
 _log = logging.getLogger("temperance.audit")
 
@@ -42,6 +42,7 @@ class Facts(TypedDict, total=False):
     approver_kind: ActorKind | None
     source: str | None
     comment: str | None
+    verdict: Verdict
 
 
 class Trail:

@@ -74,19 +74,20 @@ async def _execute(
     *,
     task_queue: str | None,
 ) -> Execution:
+    rerun = _follows_another_run()
     handle = workflow.start_activity(
         asked.capability.id,
-        args=[_raw(data), _raw(ask.to_json())],
+        args=[raw_value(data), raw_value(ask.to_json())],
         activity_id=step_id,
         task_queue=task_queue,
         result_type=RawValue,
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=summary_of(asked.capability, ask.actor),
-        **current_run().options.of(asked.capability, rerun=_follows_another_run()),
+        **current_run().options.of(asked.capability, rerun=rerun),
     )
     await cancellations.until_done(handle, stop=True)
     if handle.cancelled():
-        return Execution(read_failure(asked, CancelledError()))
+        return Execution(read_failure(asked, CancelledError(), rerun=rerun))
     failure = handle.exception()
     if failure is None:
         value: RawValue = handle.result()
@@ -94,7 +95,7 @@ async def _execute(
         demand = None if type(envelope) is Completed else read_demand(value)
         return Execution(Answer(envelope), demand)
     if isinstance(failure, ActivityError):
-        return Execution(read_failure(asked, failure))
+        return Execution(read_failure(asked, failure, rerun=rerun))
     raise failure
 
 
@@ -103,7 +104,8 @@ def _follows_another_run() -> bool:
     return info.attempt > 1 or info.run_id != info.original_execution_run_id
 
 
-def _raw(data: bytes) -> RawValue:
+def raw_value(data: bytes) -> RawValue:
+    """Bytes of JSON as an argument, without asking the payload converter."""
     payload = Payload()
     payload.CopyFrom(_JSON)  # a third of what naming the encoding anew takes
     payload.data = data

@@ -12,10 +12,12 @@ from temporalio.worker import (
     Interceptor,
     WorkflowInboundInterceptor,
     WorkflowInterceptorClassInput,
+    WorkflowOutboundInterceptor,
 )
 
 from ..runtime.app import App
 from ..runtime.error import CapabilityError, ConfigurationError, StepError
+from .local_watch import LocalWatch
 from .options import Options
 from .run import CURRENT, GovernedRun
 from .waiting import withdraw_all
@@ -54,6 +56,12 @@ class GovernedInbound(WorkflowInboundInterceptor):
     """The inbound interceptor of one run."""
 
     governed: GovernedRun
+
+    def init(self, outbound: WorkflowOutboundInterceptor) -> None:
+        """Watches local activities where a capability may be one."""
+        registry = self.governed.app.governance.registry
+        watched = any(entry.placement == "local" for entry in registry)
+        super().init(LocalWatch(outbound, self.governed) if watched else outbound)
 
     # The results below are the workflow's own.
     async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:

@@ -14,6 +14,7 @@ from weakref import WeakSet
 from temporalio import workflow
 
 from ..runtime.app import App
+from .absent import Absent
 from .fatal import NoPlugin, NoWorkflow
 from .options import Options
 from .outbox import Outbox
@@ -37,8 +38,11 @@ class GovernedRun:
         steps: The steps taken so far.
         approvals: The approvals asked for so far.
         outbox: What was sent in the present workflow task.
+        placed: Capabilities that this run has asked for, and whether they run locally in it.
         cancelled: Tasks that are still to be told of a cancellation which arrived while an
             execution was being brought to its end.
+        asking: Whether the run asks what became of writes, and runs some again, by patch id.
+        absent: Executions that did not happen, by their ids.
     """
 
     app: App
@@ -46,7 +50,10 @@ class GovernedRun:
     steps: Steps = field(default_factory=Steps)
     approvals: Approvals = field(default_factory=Approvals)
     outbox: Outbox = field(default_factory=Outbox)
+    placed: dict[str, bool] = field(default_factory=dict[str, bool])
     cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=_no_tasks)
+    asking: dict[str, bool] = field(default_factory=dict[str, bool])
+    absent: dict[str, Absent] = field(default_factory=dict[str, Absent])
 
 
 def current_run() -> GovernedRun:

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos`: one chaos run. CHAOS_EXECUTIONS and CHAOS_SEED say how much and which."""
+"""`python -m tests.chaos`: one run; CHAOS_EXECUTIONS and CHAOS_SEED say how much, and which."""
 
 import asyncio
 import os
@@ -6,6 +6,8 @@ import secrets
 import sys
 import tempfile
 from pathlib import Path
+
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
 from tests.chaos.report import table
 from tests.chaos.run import Run, run
@@ -15,6 +17,9 @@ def main() -> int:
     """Run it, print the table, keep the folder where something is wrong."""
     executions = int(os.environ.get("CHAOS_EXECUTIONS") or 300)
     seed = int(os.environ.get("CHAOS_SEED") or secrets.randbelow(1_000_000))
+    # That calls fail while the server is away is no news here.
+    quiet = LoggingConfig(TelemetryFilter(core_level="ERROR", other_level="ERROR"))
+    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=quiet)))
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     sys.stdout.write(f"chaos: seed {seed}, {executions} executions, in {folder}\n")
 

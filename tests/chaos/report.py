@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from tests.chaos.evidence import Json
 from tests.chaos.run import Ended
 from tests.chaos.verify import envelopes
 from tests.chaos.verify_trail import exceptions
@@ -52,7 +53,6 @@ def _counts(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
-def _outcome(envelope: object) -> str:
-    assert isinstance(envelope, dict)
+def _outcome(envelope: Json) -> str:
     code = f" {envelope['error']['code']}" if "error" in envelope else ""
     return f"{envelope['status']}{code}, effect {envelope['effect']}"

@@ -1,4 +1,4 @@
-"""The checks of the trail and of the approvals, and how often the documented exceptions occurred."""
+"""The checks of trail and approvals, and how often the documented exceptions occurred."""
 
 from collections import Counter, defaultdict
 

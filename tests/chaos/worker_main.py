@@ -1,4 +1,4 @@
-"""A worker of a chaos run: `HOST QUEUE FOLDER --build old|new`. The storm starts another when it dies.
+"""A worker of a chaos run: `HOST QUEUE FOLDER --build old|new`. When it dies another is started.
 
 It forgets most workflows after their tasks, so that replays are common.
 """

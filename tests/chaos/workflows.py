@@ -10,14 +10,15 @@ from temperance.workflows import Invoker
 from tests.chaos import capabilities
 from tests.chaos.jobs import Job, Kind, Plan, Receipt
 
-# The capabilities themselves and not their ids: whether one is there must not follow from which build
-# runs the workflow task, because the next build replays it.
+# The capabilities themselves and not their ids: whether one is there must not follow from which
+# build runs the workflow task, because the next build replays it.
 SERVED: dict[Kind, Capability[Job, Receipt]] = {
     "read": capabilities.read,
     "charge": capabilities.charge,
     "write": capabilities.write,
     "blocking": capabilities.blocking,
     "gated": capabilities.gated,
+    "patient": capabilities.patient,
 }
 
 

@@ -173,7 +173,6 @@ TYPES: Final[dict[str, Any]] = {
     "fuzz.strict": models.Strict,
     "fuzz.open": models.Open,
     "fuzz.aliased": models.Aliased,
-    "fuzz.sets": models.Sets,
     "fuzz.payment": models.Payment,
     "fuzz.node": models.Node,
     "fuzz.everything": models.Everything,

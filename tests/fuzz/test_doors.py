@@ -160,6 +160,7 @@ async def test_g8_whatever_the_input_is_all_doors_tell_the_same(
     """As bytes, as text, and as the value that the text stands for."""
     play = Play()
     here = await in_process(play, capability, data)
-    for how in ("bytes", "text"):
+    # Bytes that are no text become other bytes where text is made of them.
+    for how in ("bytes", "text") if data.decode(errors="replace").encode() == data else ("bytes",):
         assert shown(*await in_workflow(theatre, play, capability, data, how)) == shown(*here)
     assert shown(*await by_client(theatre, play, capability, data)) == shown(*here)

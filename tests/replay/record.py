@@ -25,7 +25,7 @@ from temperance import MemorySink, TemperancePlugin
 from temperance.embedded import EmbeddedServer
 from tests.replay import shop
 from tests.replay.record_approvals import APPROVALS
-from tests.replay.stories import STORIES, Again, Cancelled, Everything
+from tests.replay.stories import STORIES, Again, Cancelled, Everything, Local, Settled
 from tests.support.waiting import wait_until
 
 HISTORIES: Final = Path(__file__).parent / "histories"
@@ -117,13 +117,42 @@ async def step_repeated(client: Client) -> str | None:
     return None
 
 
+async def local(client: Client) -> str | None:
+    """Reads that run in the asking worker."""
+    handle = await client.start_workflow(Local.run, id="local", task_queue=QUEUE)
+
+    async def all_told() -> bool:
+        return len(await handle.query(Local.so_far)) == 11
+
+    await wait_until(all_told)
+    await handle.signal(Local.more, shop.Order(id="o-5", act="fail once"))
+
+    async def more_told() -> bool:
+        return len(await handle.query(Local.so_far)) == 12
+
+    await wait_until(more_told)
+    await handle.signal(Local.finish)
+    await handle.result()
+    return None
+
+
+async def settled(client: Client) -> str | None:
+    """Writes that were asked about."""
+    await client.execute_workflow(Settled.run, id="settled", task_queue=QUEUE)
+    return None
+
+
 Place = tuple[str, str | None]
 """Workflow id and run id; the latest run where none is named."""
 
 RECORDERS: Final[dict[str, Callable[[Client], Awaitable[str | Place | None]]]] = {
     **{
         recorder.__name__: recorder
-        for recorder in (finished, running, cancelled, retried, rewound, continued, step_repeated)
+        for recorder in (
+            *(finished, running, cancelled, retried, rewound, continued, step_repeated),
+            local,
+            settled,
+        )
     },
     **APPROVALS,
 }

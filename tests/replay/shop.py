@@ -12,7 +12,21 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from temperance import App, Approval, Context, DeclaredError, Governance, Redact, Retry, capability
+from temperance import (
+    App,
+    Approval,
+    Context,
+    DeclaredError,
+    DidNotHappen,
+    Governance,
+    Happened,
+    Reconcile,
+    Redact,
+    Retry,
+    capability,
+    did_not_happen,
+    happened,
+)
 from temperance.runtime.sink import Sink
 
 entries: list[str] = []
@@ -26,7 +40,7 @@ class Order(BaseModel):
     amount: Decimal = Decimal("1.10")
     tags: set[str] = set()
     due: datetime | None = None
-    act: Literal["return", "raise", "decline", "hang", "fail once"] = "return"
+    act: Literal["return", "raise", "decline", "hang", "fail once", "nap"] = "return"
 
 
 class Receipt(BaseModel):
@@ -56,6 +70,8 @@ async def play(input: Order, ctx: Context[None]) -> Receipt:
         case "fail once":
             if ctx.attempt == 1:
                 raise ConnectionError
+        case "nap":
+            await asyncio.sleep(0.1)
         case "return":
             pass
     return Receipt(order=input.id, at=datetime(2026, 1, 2, 3, 4, 5))  # noqa: DTZ001 - as it was
@@ -128,7 +144,39 @@ lend = capability(
     redact=Redact(output=("secret",), approval_input=("tags",)),
 )(play)
 
+glance = capability(
+    "shop.glance",
+    description="A read that runs in the asking worker.",
+    expose={"agent", "workflow"},
+    side_effect="read",
+    risk="low",
+    placement="local",
+    retry=Retry(max_retries=1, backoff=timedelta(milliseconds=1)),
+    timeout=timedelta(milliseconds=300),
+)(play)
+
+
+async def find(input: Order) -> Happened[Receipt] | DidNotHappen:
+    """What raised had happened all the same; nothing else had."""
+    if input.act == "raise":
+        return happened(Receipt(order=input.id, at=datetime(2026, 1, 2, 3, 4, 6)))  # noqa: DTZ001 - as it was
+    return did_not_happen()
+
+
+bill = capability(
+    "shop.bill",
+    description="A write that is asked about, and run once more where it did not happen.",
+    expose={"agent", "workflow"},
+    side_effect="external",
+    risk="high",
+    timeout=timedelta(milliseconds=300),
+    redact=Redact(output=("secret",)),
+    reconcile=Reconcile(find, run_again=True),
+)(play)
+
+CAPABILITIES = (refund, charge, look_up, ship, export, close, lend, glance, bill)
+
 
 def shop(sinks: Sequence[Sink] = ()) -> App:
     """The application of the recorded stories."""
-    return App(Governance([refund, charge, look_up, ship, export, close, lend]), sinks=sinks)
+    return App(Governance(CAPABILITIES), sinks=sinks)

@@ -7,9 +7,20 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from temperance import Actor, ApprovalRequired, Completed, ExecutionResult, StepError
+from temperance import Actor, ApprovalRequired, Completed, ExecutionResult, Failed, StepError
 from temperance.workflows import Invoker
-from tests.replay.shop import Order, charge, close, export, lend, look_up, refund, ship
+from tests.replay.shop import (
+    Order,
+    bill,
+    charge,
+    close,
+    export,
+    glance,
+    lend,
+    look_up,
+    refund,
+    ship,
+)
 
 T = TypeVar("T")
 
@@ -194,4 +205,64 @@ class Approved:
         return self._told
 
 
-STORIES = [Everything, Cancelled, Again, Approved]
+@workflow.defn(name="story.Settled")
+class Settled:
+    """Asks for writes whose outcome is unknown, and has one run again by itself."""
+
+    @workflow.run
+    async def run(self) -> list[str]:
+        agent = Invoker(actor=Actor(id="ada"), surface="agent")
+        ends: list[str] = []
+        for act in ("raise", "fail once", "hang", "return"):
+            ends.append(told(await agent.invoke(bill, Order(id="o-1", act=act))))
+        declined = await agent.invoke(bill, Order(id="o-1", act="decline"), step="bill")
+        ends.append(told(declined))
+        if isinstance(declined, Failed):
+            ends.append(told(await agent.run_again(bill, declined)))
+        return ends
+
+
+@workflow.defn(name="story.Local")
+class Local:
+    """Asks for what runs in its own worker, alone and beside what does not, and goes on."""
+
+    def __init__(self) -> None:
+        self._told: list[str] = []
+        self._finished = False
+
+    @workflow.run
+    async def run(self) -> list[str]:
+        agent = Invoker(actor=Actor(id="ada"), surface="agent")
+        for act in ("return", "return", "fail once", "raise", "decline", "hang"):
+            await self._glance(agent, Order(id="o-1", act=act))
+        # The one that was asked for first ends last, and each is followed by something else.
+        await asyncio.gather(
+            self._glance(agent, Order(id="o-2", act="nap"), Order(id="o-2")),
+            self._glance(agent, Order(id="o-3"), Order(id="o-3")),
+        )
+        await self._glance(agent, {"id": 4})
+        await workflow.wait_condition(lambda: self._finished)
+        return self._told
+
+    @workflow.signal
+    async def more(self, order: Order) -> None:
+        """Glance at something more."""
+        await self._glance(Invoker(actor=Actor(id="ada")), order)
+
+    @workflow.signal
+    def finish(self) -> None:
+        """Let the story end."""
+        self._finished = True
+
+    @workflow.query
+    def so_far(self) -> list[str]:
+        """How it went so far."""
+        return self._told
+
+    async def _glance(self, invoker: Invoker, given: object, then: Order | None = None) -> None:
+        self._told.append(told(await invoker.invoke(glance, given)))
+        if then is not None:
+            self._told.append(told(await invoker.invoke(charge, then)))
+
+
+STORIES = [Everything, Cancelled, Again, Approved, Local, Settled]

@@ -4,6 +4,7 @@ The sets in the inputs are of strings, whose order differs in every process: eac
 replays them in an order of its own.
 """
 
+import dataclasses
 import json
 import re
 from collections.abc import AsyncGenerator
@@ -14,7 +15,7 @@ from temporalio import workflow
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 
-from temperance import MemorySink, TemperancePlugin
+from temperance import App, Governance, MemorySink, TemperancePlugin
 from tests.replay import changed, shop
 from tests.replay.record import HISTORIES, RECORDERS
 from tests.replay.stories import STORIES
@@ -68,6 +69,23 @@ async def test_g6_a_workflow_that_asks_otherwise_than_recorded_is_found_out() ->
         )
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+async def test_g6_a_history_is_replayed_whatever_the_placement_of_its_reads_is_by_now(
+    path: Path,
+) -> None:
+    """What was recorded as an activity is not made a local one, and the other way round."""
+    moved = [
+        dataclasses.replace(shop.look_up, placement="local"),
+        dataclasses.replace(shop.glance, placement="remote"),
+    ]
+    kept = [entry for entry in shop.CAPABILITIES if entry not in (shop.look_up, shop.glance)]
+    app = App(Governance([*kept, *moved]), sinks=[])
+
+    await Replayer(workflows=list(STORIES), plugins=[TemperancePlugin(app)]).replay_workflow(
+        history(path)
+    )
+
+
 def test_every_story_has_its_history_and_every_history_holds_what_it_is_there_for() -> None:
     """Failures, retries, timeouts, a cancellation, local records, signals and updates."""
     assert {path.stem for path in PATHS} >= set(RECORDERS)
@@ -98,6 +116,11 @@ def test_every_story_has_its_history_and_every_history_holds_what_it_is_there_fo
     assert types["continued"][-1] == "WORKFLOW_EXECUTION_CONTINUED_AS_NEW"
     assert types["step_repeated"][-1] == "WORKFLOW_EXECUTION_FAILED"
     assert types["rewound"].count("WORKFLOW_TASK_FAILED") == 1
+    local = (HISTORIES / "local.json").read_text()
+    assert local.count('"markerName": "core_local_activity"') == 14
+    assert local.count('"markerName": "core_patch"') == 1
+    assert types["local"].count("ACTIVITY_TASK_COMPLETED") == 2
+    assert types["local"][-1] == "WORKFLOW_EXECUTION_COMPLETED"
 
 
 def test_no_committed_history_names_the_machine_that_recorded_it() -> None:

@@ -232,6 +232,7 @@ async def test_a_descriptor_says_what_a_model_needs_to_know_and_nothing_of_the_h
         "requires_approval": False,
         "tags": ("money", "orders"),
         "timeout_seconds": 30.0,
+        "placement": "remote",
     }
     assert tool.input_schema["required"] == ["order_id"]
     assert tool.output_schema["type"] == "object"
