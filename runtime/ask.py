@@ -21,7 +21,6 @@ from pydantic_core import from_json
 
 from .actor import Actor, actor_of
 from .approval import Grant
-from .carry import Carry
 from .names import SURFACES, Surface
 from .series import Series
 from .wire import WireObject, as_object, encode, text, texts, whole
@@ -45,7 +44,6 @@ class Ask:
         correlation_id: The application's own id.
         grant: The approval that authorizes it; only an approval workflow sends one.
         series: Where the execution is run again, or asked about: which step it is.
-        told: What the attempts before came to, where the asking workflow keeps count itself.
     """
 
     actor: Actor
@@ -56,7 +54,6 @@ class Ask:
     correlation_id: str | None = None
     grant: Grant | None = None
     series: Series | None = None
-    told: Carry | None = None
 
     def to_json(self) -> bytes:
         """As bytes of JSON."""
@@ -76,8 +73,6 @@ class Ask:
             unusual["grant"] = _write_grant(self.grant)
         if self.series is not None:
             unusual["series"] = self.series.to_wire()
-        if self.told is not None:
-            unusual["told"] = self.told.details()
         if not unusual:
             return _usual_line(self.surface, run or _NO_RUN, str(self.actor))
         return encode([f"{self.surface} {run or _NO_RUN} {self.actor}", unusual])
@@ -103,7 +98,6 @@ class Ask:
             correlation_id=text(unusual.get("correlation")),
             grant=_read_grant(as_object(unusual.get("grant"))),
             series=Series.from_wire(as_object(unusual.get("series"))),
-            told=Carry.from_details(unusual["told"]) if "told" in unusual else None,
         )
 
 

@@ -177,19 +177,15 @@ async def _facts(client: Client, worker: WorkerProcess, arm: str) -> list[Figure
     effects = await worker.effects()
     leaked = any(TELLTALE.encode() in event.SerializeToString() for event in events)
     return [
-        Figure(
-            "defaults", "most attempts of a tool call (0: no limit)", arm, policies[0], "attempts"
-        ),
+        Figure("defaults", "attempts at most; 0: no limit", arm, policies[0], "attempts"),
         Figure(
             "defaults",
-            "effects of a call that fails twice after it",
+            "effects, failing twice after",
             arm,
             effects[f"{order}-0"],
             "effects",
         ),
-        Figure(
-            "defaults", "text of the tool's exception in history", arm, float(leaked), "yes = 1"
-        ),
+        Figure("defaults", "exception text in history", arm, float(leaked), "(1: yes)"),
     ]
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from temperance.runtime.actor import Actor, ActorKind
 from temperance.runtime.ask import Ask
-from temperance.runtime.carry import Carry
 from temperance.runtime.names import SURFACES
 
 RUN = "01a22fc7-b752-73e1-b586-1325a565fe74"
@@ -51,12 +50,6 @@ def test_what_is_unusual_follows_in_an_object() -> None:
         workflow_attempt=st.integers(1, 5),
         repeat_of=st.none() | NAMES,
         correlation_id=st.none() | NAMES,
-        told=st.none()
-        | st.builds(
-            Carry,
-            errors=st.lists(NAMES, max_size=2).map(tuple),
-            effect=st.sampled_from(["none", "possible"]),
-        ),
     )
 )
 def test_what_is_written_is_read(ask: Ask) -> None:
