@@ -100,8 +100,7 @@ class Call(NamedTuple):
     earlier_series: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(NamedTuple):
     """The handler returned a valid output.
 
     Args:
