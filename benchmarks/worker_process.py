@@ -14,7 +14,7 @@ from temperance.server_process import bound_to_this_process
 
 from .stopwatch import Lap
 
-Kind = Literal["governed", "plain"]
+Kind = Literal["governed", "plain", "local"]
 _LAPS: Final = TypeAdapter(list[Lap])
 
 
