@@ -90,9 +90,21 @@ demo: install ## Run the support desk example on an embedded Temporal server
 test: install ## Run the tests, a server per process; ARGS="-k name" picks some
 	$(PY) -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
+.PHONY: fuzz
+fuzz: install ## Throw anything at it for a while; ARGS="--minutes 60 --examples 500 -k name"
+	@PYTHONPATH=.:examples $(PY) -m tests.fuzz $(ARGS)
+
 .PHONY: bench
 bench: install ## Measure against hand-written activities
 	@PYTHONPATH=.:examples $(PY) -m benchmarks $(ARGS)
+
+.PHONY: soak
+soak: install ## Load a worker and a server for half an hour, and see whether they grow
+	@PYTHONPATH=.:examples $(PY) -m benchmarks.soak $(ARGS)
+
+.PHONY: chaos
+chaos: install ## Kill, suspend and rewind under load; CHAOS_EXECUTIONS=10000 CHAOS_SEED=n
+	@PYTHONPATH=.:examples $(PY) -m tests.chaos $(ARGS)
 
 # ---- checking --------------------------------------------------------------
 

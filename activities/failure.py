@@ -8,7 +8,7 @@ from types import TracebackType
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from ..runtime.call import Broke
-from ..runtime.error import CODES
+from ..runtime.error import CODES, CapabilityError
 from ..runtime.messages import Ending
 from ..runtime.names import WORKER_SHUTDOWN
 
@@ -38,6 +38,23 @@ def overtaken() -> AttemptFailed:
         CODES["TIMEOUT"].message,
         type="TIMEOUT",
         non_retryable=True,
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+def question_failed(error: CapabilityError | None, *, again: bool) -> AttemptFailed:
+    """The failure of an attempt to find out what became of a write.
+
+    Args:
+        error: Why it has no answer; ``None`` where it answered that it cannot tell yet.
+        again: Whether it may be asked again.
+    """
+    code = "UNKNOWN" if error is None else error.code
+    return AttemptFailed(
+        "What became of it is not known." if error is None else error.public().message,
+        type=code,
+        non_retryable=not again,
+        next_retry_delay=error.retry_after if error is not None and again else None,
         category=ApplicationErrorCategory.BENIGN,
     )
 

@@ -19,6 +19,7 @@ from ..runtime.capability import Capability
 from ..runtime.messages import Ask, Carry, Ending, Reply
 from ..runtime.names import Surface
 from ..runtime.request import WorkflowRef
+from ..runtime.series import Series
 from .attempt_log import bind_attempt, unbind_attempt
 from .consult import Recalled, consult
 from .earlier import earlier_attempts
@@ -90,7 +91,9 @@ async def _execute(
     # A workflow that has it run locally keeps count itself.
     own = info.is_local and told is not NULL
     grant = grant_of(info, ask)
-    identity = authorized(await identify(info, ask, origins), ask, grant)
+    series = _series(info, ask)
+    step = None if series is None else series.step
+    identity = authorized(await identify(info, ask, origins, step), ask, grant)
     beat = Heartbeat(carry, hold) if isinstance(hold, Lease) else hold
     try:
         verdict = await consult(capability, raw, context_data, identity, origins)
@@ -102,8 +105,8 @@ async def _execute(
             actor=actor,
             surface=surface,
             execution_id=identity.execution_id,
-            attempt=1 + len(carry.errors) if info.is_local else info.attempt,
-            earlier_errors=carry.errors,
+            attempt=_number(info, carry, series),
+            earlier_errors=carry.errors if series is None else (*series.errors, *carry.errors),
             earlier_effect=carry.effect if verdict is None else verdict.effect,
             entered_before=carry.entered,
             attempts_allowed=None if own else _allowed(info),
@@ -123,6 +126,7 @@ async def _execute(
             lost=beat.lost,
             forbidden=None if verdict is None else verdict.error,
             rerun=identity.rerun,
+            earlier_series=0 if series is None else series.attempts,
         )
         bound = bind_attempt(call)
         try:
@@ -138,6 +142,23 @@ async def _execute(
         return wrap(reply.to_json())
     # Raised here, outside of any except block: nothing chains itself to it (G10).
     raise reply
+
+
+def _number(info: activity.Info, carry: Carry, series: Series | None) -> int:
+    """Of this attempt, counted over all series."""
+    number = 1 + len(carry.errors) if info.is_local else info.attempt
+    return number if series is None else series.attempts + number
+
+
+def _series(info: activity.Info, ask: Ask | None) -> Series | None:
+    """The series of an execution that is run again, where the server vouches for it.
+
+    That is where this activity's id is the one that the series of that step has.
+    """
+    series = None if ask is None else ask.series
+    if series is None or info.workflow_id is None or info.activity_id != series.again_id:
+        return None
+    return series
 
 
 def _read(context: object) -> tuple[Ask | None, Actor | None, Surface]:
@@ -219,5 +240,5 @@ def _answer(
             failure = failure_of(outcome, ending)
             if outcome.retries and carry is not None:
                 code = failure.type or ending.info.code
-                hand_over(Carry((*call.earlier_errors, code), outcome.effect, carry.entered))
+                hand_over(Carry((*carry.errors, code), outcome.effect, carry.entered))
             return failure

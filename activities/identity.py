@@ -108,6 +108,11 @@ class Origins:
             self._found.popitem(last=False)
 
 
+def standalone_identity(namespace: str, activity_id: str, run_id: str) -> Identity:
+    """The execution that a standalone activity is, or that one asks about."""
+    return Identity(standalone_execution_id(namespace, activity_id, run_id), False, None)
+
+
 async def identify(
     info: activity.Info, ask: Ask | None, origins: Origins, step: str | None = None
 ) -> Identity:
@@ -125,7 +130,7 @@ async def identify(
     activity_id = step or info.activity_id
     if info.workflow_id is None or info.workflow_run_id is None:
         run_id = info.activity_run_id or ""
-        return Identity(standalone_execution_id(info.namespace, activity_id, run_id), False, None)
+        return standalone_identity(info.namespace, activity_id, run_id)
     nearest = None if ask is None else ask.origin
     told = nearest is not None
     nearest = nearest or info.workflow_run_id

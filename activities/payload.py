@@ -9,6 +9,9 @@ from temporalio.common import RawValue
 
 _PLAIN: Final = Payload(metadata={"encoding": b"json/plain"})
 _JSON = (b"json/plain", b"json/protobuf")
+UNREADABLE: Final = object()
+"""Stands for what cannot be decoded: no JSON, and so no input and no request context."""
+
 _DECODED_JSON = (dict, list, str, int, float, type(None))
 
 
@@ -29,7 +32,9 @@ def unwrap(value: object) -> object:
             model takes a list for a tuple, or text for a date, from JSON only.
 
     Returns:
-        ``bytes`` of JSON, or a Python value.
+        ``bytes`` of JSON, or a Python value; `UNREADABLE` where the payload converter has no use
+        for it. That is for the attempt to refuse: raised here, the converter's own words would end
+        in history, and nobody would record the request.
     """
     if not isinstance(value, RawValue):
         return to_json(value) if isinstance(value, _DECODED_JSON) else value
@@ -38,7 +43,10 @@ def unwrap(value: object) -> object:
         return value.payload.data
     if encoding == b"binary/null":
         return b"null"
-    decoded: object = activity.payload_converter().from_payload(value.payload)
+    try:
+        decoded: object = activity.payload_converter().from_payload(value.payload)
+    except Exception:  # noqa: BLE001 - an encoding that it does not know, or bytes that are not of it
+        return UNREADABLE
     return decoded
 
 

@@ -32,6 +32,15 @@ from temperance.runtime.event import Event
 from temperance.runtime.governance import Governance
 from temperance.runtime.middleware import Middleware, Proceed
 from temperance.runtime.policy import Policy, policy
+from temperance.runtime.reconcile import (
+    DidNotHappen,
+    Happened,
+    Reconcile,
+    Unknown,
+    did_not_happen,
+    happened,
+    unknown,
+)
 from temperance.runtime.registry import CapabilityRegistry
 from temperance.runtime.request import Request
 from temperance.runtime.retry import Retry
@@ -61,16 +70,19 @@ __all__ = [
     "Context",
     "Decision",
     "DeclaredError",
+    "DidNotHappen",
     "ErrorInfo",
     "Event",
     "ExecutionResult",
     "Failed",
     "Governance",
+    "Happened",
     "JsonlSink",
     "MemorySink",
     "Middleware",
     "Policy",
     "Proceed",
+    "Reconcile",
     "Redact",
     "RegistryError",
     "Request",
@@ -81,12 +93,16 @@ __all__ = [
     "StructlogSink",
     "TemperanceClient",
     "TemperancePlugin",
+    "Unknown",
     "allow",
     "capability",
     "deny",
+    "did_not_happen",
+    "happened",
     "hide",
     "policy",
     "require_approval",
+    "unknown",
 ]
 
 _LAZY = {

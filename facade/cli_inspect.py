@@ -92,6 +92,9 @@ def _row(entry: "CapabilitySeen") -> tuple[str, ...]:
 def _attempts(entry: "CapabilitySeen") -> str:
     retry = entry["retry"]
     where = ", local" if entry["placement"] == "local" else ""
+    reconcile = entry["reconcile"]
+    if reconcile is not None:
+        where += ", then again" if reconcile["run_again"] else ", then asked about"
     if retry["maximum_attempts"] == 1:
         return f"1{where}"
     first, longest = seconds(retry["initial_interval"]), seconds(retry["maximum_interval"])

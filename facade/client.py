@@ -18,6 +18,7 @@ from temporalio.common import (
 from temporalio.exceptions import ActivityAlreadyStartedError
 
 from temperance.client_approval import approval_outcome, start_approval
+from temperance.client_reconcile import settled_by_client
 from temperance.repeated_request import is_taken, same_request
 from temperance.runtime.actor import Actor
 from temperance.runtime.app import App
@@ -30,7 +31,9 @@ from temperance.runtime.error import CapabilityError
 from temperance.runtime.identity import check_identifier, standalone_execution_id
 from temperance.runtime.messages import Ask
 from temperance.runtime.names import Surface
+from temperance.runtime.reconcile import is_open
 from temperance.runtime.request import WorkflowRef
+from temperance.runtime.series import AGAIN, RECONCILE, Series, is_own_step
 from temperance.workflows.options import derive_options, summary_of
 from temperance.workflows.raw_input import RawInput, raw_input, refusal
 from temperance.workflows.reading import Asked, read_demand, read_result, typed
@@ -121,9 +124,17 @@ class TemperanceClient:
         Raises:
             ValueError: A malformed ``request_id`` or ``correlation_id``.
             temporalio.service.RPCError: The server cannot be reached, or refuses the call.
+
+        What did not happen is not run again from here: the request is at its end, and another one
+        is another execution.
         """
         if request_id is not None:
             check_identifier("request_id", request_id)
+            if is_own_step(request_id):
+                raise ValueError(
+                    f"request_id {request_id!r} reads like an id that the library makes: use "
+                    f"neither {AGAIN!r} nor {RECONCILE!r} in it"
+                )
         if correlation_id is not None:
             check_identifier("correlation_id", correlation_id)
         name = id_asked_for(capability)
@@ -149,7 +160,40 @@ class TemperanceClient:
             handle = await same_request(self._client, id_, known, raw, ask)
         if handle is None:
             return await self._refused(name, ask, id_, _mismatch())
-        return await self._envelope(handle, known, ask, id_, decode=not by_id, wait=wait)
+        envelope = await self._envelope(handle, known, ask, id_, decode=not by_id, wait=wait)
+        return await self._settled(envelope, known, raw, ask, handle, decode=not by_id)
+
+    async def _settled(
+        self,
+        envelope: ExecutionResult[object],
+        capability: Capability[Any, Any],
+        raw: RawInput,
+        ask: Ask,
+        handle: ActivityHandle[RawValue],
+        *,
+        decode: bool,
+    ) -> ExecutionResult[object]:
+        """Finds out what became of a write whose outcome is unknown, where it can be asked."""
+        reconcile = capability.reconcile
+        if (
+            reconcile is None
+            or not isinstance(envelope, Failed)
+            # An approval has asked by itself.
+            or envelope.reconciled is not None
+            or not is_open(capability.side_effect, envelope)
+        ):
+            return envelope
+        errors = (*envelope.errors, envelope.error.code)
+        return await settled_by_client(
+            self._client,
+            self._task_queue,
+            Asked(capability, envelope.execution_id, None, decode),
+            reconcile,
+            envelope,
+            data=raw.json,
+            ask=ask,
+            series=Series(handle.id, 1, envelope.attempts, errors, handle.run_id),
+        )
 
     async def _start(
         self, capability: Capability[Any, Any], raw: RawInput, ask: Ask, id_: str, *, given: bool

@@ -38,6 +38,15 @@ class ApprovalSeen(TypedDict):
     expires_in: float
 
 
+class ReconcileSeen(TypedDict):
+    """How it is found out what became of a write whose outcome is unknown."""
+
+    function: str
+    maximum_attempts: int
+    timeout: float
+    run_again: bool
+
+
 class CapabilitySeen(TypedDict):
     """One capability: its metadata, and what follows from it."""
 
@@ -54,6 +63,7 @@ class CapabilitySeen(TypedDict):
     policies: dict[str, list[str]]
     tags: list[str]
     placement: str
+    reconcile: ReconcileSeen | None
     declared_in: str
 
 
@@ -144,6 +154,14 @@ def _capability(app: App, entry: Capability[Any, Any]) -> CapabilitySeen:
         },
         tags=sorted(entry.tags),
         placement=entry.placement,
+        reconcile=None
+        if entry.reconcile is None
+        else ReconcileSeen(
+            function=_name_of(entry.reconcile.function),
+            maximum_attempts=1 + entry.reconcile.retry.max_retries,
+            timeout=entry.reconcile.timeout.total_seconds(),
+            run_again=entry.reconcile.run_again,
+        ),
         declared_in=entry.declared_in,
     )
 

@@ -36,6 +36,7 @@ from temperance.activities.approvals import attach, record_approval_activity
 from temperance.activities.attempt_log import quiet_attempt_failures
 from temperance.activities.governed import governed_activity
 from temperance.activities.identity import Origins
+from temperance.activities.reconcile import reconcile_activity
 from temperance.activities.record import record_activity
 from temperance.activities.structlog_sink import StructlogSink
 from temperance.completeness import problems_of_cache, problems_of_worker
@@ -112,6 +113,11 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         origins = Origins(client)
         activities += [
             governed_activity(self.app, entry, origins) for entry in self.app.governance.registry
+        ]
+        activities += [
+            reconcile_activity(self.app, entry, origins)
+            for entry in self.app.governance.registry
+            if entry.reconcile is not None
         ]
         activities += [
             record_activity(self.app, origins),

@@ -11,14 +11,13 @@ from pydantic import BaseModel, ValidationError
 from .actor import ANONYMOUS, Actor
 from .app import App
 from .call import Asked, Call
-from .canonical import hash_bytes, json_of
+from .canonical import canonical_json, hash_bytes, json_of
 from .capability import Capability
 from .error import CapabilityError
 from .gate import ask, check_grant, demand_of, join
 from .policy import ApprovalDemand, Phase, evaluate
 from .request import Request
 from .schema import problems_of
-from .shape import is_mapping, is_row, is_set
 from .trail import Trail
 
 # Capabilities of any input and output pass through here.
@@ -46,7 +45,7 @@ async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
     if call.surface not in capability.expose:
         raise CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unexposed")
     await _refuse_unlisted(app, call, capability)
-    value = _validate(capability, call.raw)
+    value = validate_input(capability, call.raw)
     trail.input_hash = _hash(capability, value)
     if call.actor is None:
         raise CapabilityError("UNAUTHENTICATED")
@@ -100,7 +99,16 @@ def _request(
     )
 
 
-def _validate(capability: Capability[Any, Any], raw: object) -> object:
+def validate_input(capability: Capability[Any, Any], raw: object) -> object:
+    """Stage 4: the value that every later stage sees.
+
+    Args:
+        capability: What is asked for.
+        raw: ``bytes`` are JSON, anything else is a Python value.
+
+    Raises:
+        CapabilityError: INPUT_INVALID.
+    """
     schema = capability.input_schema
     try:
         if isinstance(raw, bytes):
@@ -108,22 +116,15 @@ def _validate(capability: Capability[Any, Any], raw: object) -> object:
         if isinstance(raw, BaseModel) or is_dataclass(raw):
             # An instance may have been changed or built without validation: the JSON is judged.
             return schema.from_json(schema.to_json(raw) if schema.knows(raw) else json_of(raw))
-        value = schema.from_python(raw)
-        # Instances further inside are passed on as they are, to be judged and copied likewise.
-        return schema.from_json(schema.to_json(value)) if _holds_instances(raw) else value
+        # A Python value is judged as the JSON that it is on its way to a worker: in unions, and in
+        # what is strict, pydantic takes the two differently. So no door takes what another refuses,
+        # and nothing that the handler changes is the caller's own.
+        return schema.from_json(canonical_json(raw))
     except ValidationError as error:
         problems = problems_of(error)
     except Exception as error:  # noqa: BLE001 - a validator or serializer of the application's own
         raise CapabilityError("INPUT_INVALID", cause=error) from None
     raise CapabilityError("INPUT_INVALID", details=problems)
-
-
-def _holds_instances(raw: object) -> bool:
-    if is_mapping(raw):
-        return any(_holds_instances(item) for item in raw.values())
-    if is_row(raw) or is_set(raw):
-        return any(_holds_instances(item) for item in raw)
-    return isinstance(raw, BaseModel) or is_dataclass(raw)
 
 
 def _hash(capability: Capability[Any, Any], value: object) -> str:

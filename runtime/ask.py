@@ -22,6 +22,7 @@ from pydantic_core import from_json
 from .actor import Actor, actor_of
 from .approval import Grant
 from .names import SURFACES, Surface
+from .series import Series
 from .wire import WireObject, as_object, encode, text, texts, whole
 
 _NO_RUN: Final = "-"
@@ -40,6 +41,7 @@ class Ask:
             its execution id.
         correlation_id: The application's own id.
         grant: The approval that authorizes it; only an approval workflow sends one.
+        series: Where the execution is run again, or asked about: which step it is.
     """
 
     actor: Actor
@@ -49,6 +51,7 @@ class Ask:
     repeat_of: str | None = None
     correlation_id: str | None = None
     grant: Grant | None = None
+    series: Series | None = None
 
     def to_json(self) -> bytes:
         """As bytes of JSON."""
@@ -66,6 +69,8 @@ class Ask:
             unusual["correlation"] = self.correlation_id
         if self.grant is not None:
             unusual["grant"] = _write_grant(self.grant)
+        if self.series is not None:
+            unusual["series"] = self.series.to_wire()
         line = f"{self.surface} {run or _NO_RUN} {self.actor}"
         return encode([line, unusual] if unusual else line)
 
@@ -98,6 +103,7 @@ class Ask:
             repeat_of=text(unusual.get("repeats")),
             correlation_id=text(unusual.get("correlation")),
             grant=_read_grant(as_object(unusual.get("grant"))),
+            series=Series.from_wire(as_object(unusual.get("series"))),
         )
 
 

@@ -15,11 +15,12 @@ from .admission import AnyRequest, admit
 from .answer import answer_of
 from .app import App
 from .call import Asked, Broke, Call, Interruption, Outcome, Returned
+from .canonical import can_travel
 from .capability import Capability
 from .error import CapabilityError, ErrorCode
 from .handling import Handling
 from .names import Effect, EventType
-from .raised import interrupted
+from .raised import interrupted, is_passed_on
 from .redaction import apply
 from .retry import allows_retry
 from .schema import problems_of
@@ -66,16 +67,16 @@ async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outco
         if handled.error is None:
             if handled.entered:
                 effect = "done"
-            returned = _return(call, admitted, handled.output, effect)
-            return await _conclude(call, trail, returned, effect)
+            result = as_returned(call, admitted, handled.output, effect)
+            return await _conclude(call, trail, result, effect)
         error, interruption = handled.error, handled.interruption
     except CapabilityError as refusal:
         error = refusal
         if error.code == "RETRY_FORBIDDEN":
             effect = "possible"
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as fault:  # noqa: BLE001 - what the application's models and policies may raise
+    except BaseException as fault:  # the application's models and policies
+        if is_passed_on(fault, watch.task):
+            raise
         if isinstance(fault, asyncio.CancelledError) and watch.interrupted:
             interruption = call.interruption()
             error = interrupted(interruption, "controls")
@@ -101,8 +102,8 @@ def _refuse_forbidden(call: Call, capability: Capability[Any, Any]) -> None:
 
     And what the driver forbids: a write that an earlier run may have begun (G11).
     """
-    maximum = capability.plan.maximum_attempts
-    if call.attempt > maximum or (call.entered_before and maximum == 1):
+    maximum = call.earlier_series + capability.plan.maximum_attempts
+    if call.attempt > maximum or (call.entered_before and capability.plan.maximum_attempts == 1):
         raise CapabilityError(
             "RETRY_FORBIDDEN", details={"attempt": call.attempt, "maximum": maximum}
         )
@@ -110,13 +111,25 @@ def _refuse_forbidden(call: Call, capability: Capability[Any, Any]) -> None:
         raise call.forbidden
 
 
-def _return(call: Call, request: AnyRequest, output: object, effect: Effect) -> Returned:
-    """Stages 11 and 12. The handler has returned: nothing here may cause another attempt."""
+def as_returned(call: Call, request: AnyRequest, output: object, effect: Effect) -> Returned:
+    """Stages 11 and 12. The handler has returned: nothing here may cause another attempt.
+
+    Args:
+        call: The attempt.
+        request: What was asked for.
+        output: What the handler returned.
+        effect: What is known of the world.
+
+    Raises:
+        CapabilityError: OUTPUT_INVALID, PAYLOAD_TOO_LARGE.
+    """
     capability = request.capability
     schema = capability.output_schema
     try:
         data = schema.to_json(output)
         value = schema.read(data)
+        if not can_travel(data):
+            raise ValueError("it is nested too deeply")
     except ValidationError as error:
         raise _invalid(problems_of(error, schema.traits.names), error) from None
     except Exception as error:  # noqa: BLE001 - the output may be anything, its serializer too
@@ -165,16 +178,17 @@ async def _end(
     interruption: Interruption | None,
 ) -> Broke:
     capability = trail.capability
+    number = call.attempt - call.earlier_series
     retries = (
         capability is not None
         and effect != "done"
-        and call.attempt < capability.plan.maximum_attempts
-        and (call.attempts_allowed is None or call.attempt < call.attempts_allowed)
+        and number < capability.plan.maximum_attempts
+        and (call.attempts_allowed is None or number < call.attempts_allowed)
         and interruption != "cancelled"
         and (interruption is not None or allows_retry(capability.plan, error))
     )
     if error.cause is not None and error.reason is None:
-        _log_cause(call, error)
+        log_cause(call, error)
     if not retries and interruption is None and await _is_lost(call):
         interruption = "lost"
     if not retries and interruption != "lost":
@@ -240,8 +254,13 @@ async def _emit_end(
     )
 
 
-def _log_cause(call: Call, error: CapabilityError) -> None:
-    """Names the kind and place of an undeclared exception, never its text (G10)."""
+def log_cause(call: Call, error: CapabilityError) -> None:
+    """Names the kind and place of an undeclared exception, never its text (G10).
+
+    Args:
+        call: The attempt.
+        error: What it reports; its cause is what was raised.
+    """
     cause = error.cause
     place = "unknown"
     traceback = None if cause is None else cause.__traceback__

@@ -69,6 +69,8 @@ class Call(NamedTuple):
             nothing it reports counts.
         forbidden: Why the handler must not be entered, where the driver knows a reason of its own.
             Raised once the request is admitted: it tells nothing to who may not ask at all.
+        earlier_series: Attempts of the series before, where the execution is run again: the limit
+            of the metadata is each series' own.
         rerun: That this run follows another one in which the same attempt of the same execution may
             have been recorded: its events are told apart by the run id.
     """
@@ -95,6 +97,7 @@ class Call(NamedTuple):
     lost: Callable[[], Awaitable[bool]] | None = None
     forbidden: CapabilityError | None = None
     rerun: bool = False
+    earlier_series: int = 0
 
 
 @dataclass(frozen=True, slots=True)

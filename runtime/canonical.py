@@ -10,7 +10,7 @@ import math
 from typing import Final, cast
 
 from pydantic import BaseModel, RootModel
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import from_json, to_json, to_jsonable_python
 
 from .digest import sha256_hex
 from .encoder import json_encoder
@@ -18,6 +18,12 @@ from .shape import is_array, is_mapping, is_object, is_row, is_set
 
 HASH_LENGTH: Final = 64
 """Characters of a hash: SHA-256 in lower-case hexadecimal."""
+
+FEW: Final = 150
+"""JSON with so few openings is nested less deeply than any reader minds."""
+
+ROOM: Final = 16
+"""How many levels an envelope, an approval or an answer of the application's may put around."""
 
 _encode = json_encoder(sort_keys=True, allow_nan=False)
 
@@ -89,6 +95,23 @@ def json_of(value: object) -> bytes:
     if data is None:
         raise ValueError("a number that is infinite, or is none, has no JSON form")
     return data
+
+
+def can_travel(data: bytes) -> bool:
+    """Whether JSON can still be read where it is a part of something: it was seen to fail there.
+
+    A reader of JSON goes down 200 levels.
+
+    Args:
+        data: Bytes of JSON that can be read by itself.
+    """
+    if data.count(b"[") + data.count(b"{") <= FEW:
+        return True
+    try:
+        from_json(b"[" * ROOM + data + b"]" * ROOM)
+    except ValueError:
+        return False
+    return True
 
 
 def sort_sets(value: object, plain: object) -> object:

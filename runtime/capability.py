@@ -13,6 +13,7 @@ from .decision import DEFAULT_APPROVAL_EXPIRY
 from .middleware import Middleware
 from .names import Placement, Risk, SideEffect, Surface
 from .policy import Policy, PolicyFunction, as_policy
+from .reconcile import Reconcile, ReconcileFunction, as_reconcile
 from .retry import Retry, RetryPlan, derive_plan
 from .schema import Schema
 
@@ -79,6 +80,7 @@ class Capability(Generic[I, O]):
     middleware: tuple[Middleware, ...] = ()
     tags: frozenset[str] = frozenset()
     tool_name: str | None = None
+    reconcile: Reconcile | None = None
     placement: Placement = "remote"
     declared_in: str = field(default="", repr=False)
 
@@ -155,6 +157,7 @@ def capability(
     middleware: Iterable[Middleware] = (),
     tags: Iterable[str] = (),
     tool_name: str | None = None,
+    reconcile: Reconcile | ReconcileFunction | None = None,
     placement: Placement = "remote",
 ) -> CapabilityDecorator:
     """Declares a function as a governed capability.
@@ -187,6 +190,7 @@ def capability(
         middleware: Wraps the handler, outermost first.
         tags: Groups of capabilities, for scoping what an agent is shown.
         tool_name: Name as a model's tool; derived from the id unless given.
+        reconcile: Finds out what became of a write whose outcome is unknown; see `Reconcile`.
         placement: ``local`` runs a short read inside the asking workflow's own worker.
 
     Returns:
@@ -197,6 +201,7 @@ def capability(
     kept_policies = tuple(as_policy(entry) for entry in policies)
     kept_middleware = tuple(middleware)
     kept_tags: frozenset[str] = _words(tags)
+    kept_reconcile = as_reconcile(reconcile)
 
     def decorate(handler: Callable[..., Any]) -> Capability[Any, Any]:
         return Capability[Any, Any](
@@ -216,6 +221,7 @@ def capability(
             middleware=kept_middleware,
             tags=kept_tags,
             tool_name=tool_name,
+            reconcile=kept_reconcile,
             placement=placement,
             declared_in=_place_of(handler),
         )

@@ -19,6 +19,7 @@ class Deny:
 
     Raises:
         TypeError: Code or message is not text.
+        ValueError: It cannot be written as UTF-8.
     """
 
     code: str
@@ -39,7 +40,8 @@ class RequireApproval:
 
     Raises:
         TypeError: A reason or type that is not text, an expiry that is no duration.
-        ValueError: An expiry of zero, less, or more than 30 days.
+        ValueError: An expiry of zero, less, or more than 30 days; text that cannot be written as
+            UTF-8.
     """
 
     reason: str
@@ -100,5 +102,11 @@ def require_approval(
 
 
 def _check_text(what: str, *texts: object) -> None:
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"{what}: what it says must be text")
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{what}: what it says must be text")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            # It travels, and is recorded: a half of a surrogate pair could be neither.
+            raise ValueError(f"{what}: what it says must be text that is Unicode") from None

@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from .error import CapabilityError, ErrorCode, ErrorInfo
 from .identity import idempotency_key
-from .names import Effect
+from .names import Effect, Verdict
 
 O_co = TypeVar("O_co", covariant=True)
 """Output; an envelope is read only, so one of a `Refund` is one of an `object` as well."""
@@ -39,6 +39,7 @@ class _Envelope:
             capability with the same input.
         joined: Execution id of a request that joined an approval which an identical request had
             pending; ``execution_id`` is then the one that was decided on.
+        reconciled: What the capability's ``reconcile`` found out, where it was asked.
     """
 
     execution_id: str
@@ -48,6 +49,7 @@ class _Envelope:
     effect: Effect = "none"
     repeat_of: str | None = None
     joined: str | None = None
+    reconciled: Verdict | None = None
 
     @property
     def idempotency_key(self) -> str:

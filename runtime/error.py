@@ -16,7 +16,9 @@ from datetime import timedelta
 from typing import ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import from_json, to_json
+
+from .canonical import can_travel
 
 Stage = Literal[
     "resolve",
@@ -164,7 +166,7 @@ class CapabilityError(Exception):
 
     Args:
         code: One of the codes of `CODES`.
-        public_message: Text for the caller; the code's own where it is left out.
+        public_message: Text for the caller; the code's own where it is left out or empty.
         stage: Where it arose; the code's usual one where it is left out.
         retryable: Whether a further attempt may help; the code's own where it is left out.
         expose: Whether the caller may see code, message, reason and details. Where not, it sees
@@ -192,11 +194,12 @@ class CapabilityError(Exception):
     ) -> None:
         entry = CODES[code]
         self.code: ErrorCode = code
-        self.public_message = entry.message if public_message is None else public_message
+        # A failure without a message would be given one by the SDK.
+        self.public_message = _writable(public_message) if public_message else entry.message
         self.stage: Stage = entry.stage if stage is None else stage
         self.retryable = entry.retryable if retryable is None else retryable
         self.expose = expose
-        self.reason = reason[:MOST_REASON] if isinstance(reason, str) else reason
+        self.reason = _writable(reason)[:MOST_REASON] if isinstance(reason, str) else reason
         self.details = details
         self.retry_after = retry_after
         self.cause = cause
@@ -242,15 +245,28 @@ class CapabilityError(Exception):
         )
 
 
+def _writable(text: str) -> str:
+    """The text as it can be told: half of a surrogate pair becomes a question mark.
+
+    What is no text stays what it is, and keeps the error from being told (see `public`).
+    """
+    if not isinstance(text, str) or text.isascii():
+        return text
+    return text.encode(errors="replace").decode()
+
+
 def _as_json(details: object) -> JsonValue:
     if details is None:
         return None
     try:
-        plain: JsonValue = to_jsonable_python(details, inf_nan_mode="null")
-        size = len(to_json(plain))
+        data = to_json(details, inf_nan_mode="null")
+        plain: JsonValue = from_json(data)
+        told = can_travel(data)
     except Exception:  # noqa: BLE001 - objects of the application's own, which may do anything
+        told, plain, data = False, None, b""
+    if not told:
         return {"omitted": "not JSON"}
-    return plain if size <= MOST_DETAILS else {"omitted": f"{size} bytes"}
+    return plain if len(data) <= MOST_DETAILS else {"omitted": f"{len(data)} bytes"}
 
 
 class DeclaredError(Exception):

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from .actor import ActorKind
-from .names import Effect, EventType, Risk, SideEffect, Surface
+from .names import Effect, EventType, Risk, SideEffect, Surface, Verdict
 
 EVENT_VERSION: Final = 1
 
@@ -65,6 +65,7 @@ class Event(BaseModel):
         comment: The decider's words.
         listed: On ``capabilities.discovered``: how many were listed.
         withheld: On ``capabilities.discovered``: how many policies kept back.
+        verdict: On ``capability.reconciled``: what was found out.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -102,6 +103,7 @@ class Event(BaseModel):
     comment: str | None = None
     listed: int | None = None
     withheld: int | None = None
+    verdict: Verdict | None = None
 
 
 BLANK: Final[dict[str, object]] = {

@@ -8,9 +8,12 @@ demands more by now than was approved.
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic_core import from_json, to_json
+
 from .app import App
 from .approval import Grant, same_person
 from .call import Asked
+from .canonical import can_travel
 from .capability import Capability
 from .decision import RequireApproval
 from .error import CapabilityError
@@ -59,13 +62,16 @@ def ask(demand: ApprovalDemand, request: AnyRequest, limit: int | None) -> Asked
         data = capability.input_schema.to_json(request.input)
     except Exception as error:  # noqa: BLE001 - a serializer of the application's own
         raise CapabilityError("APPROVAL_UNSERIALIZABLE_INPUT", cause=error) from None
+    shown = displayed_input(capability, request.input)
+    if not _is_readable(shown):
+        raise CapabilityError("APPROVAL_UNSERIALIZABLE_INPUT")
     asked = Asked(
         reasons=demand.reasons,
         types=demand.types,
         expires_at=datetime.now(UTC) + demand.expires_in,
         input_hash=request.input_hash,
         input=data,
-        shown=displayed_input(capability, request.input),
+        shown=shown,
     )
     if limit is not None and (size := _size(asked, request)) > limit:
         raise CapabilityError(
@@ -75,6 +81,16 @@ def ask(demand: ApprovalDemand, request: AnyRequest, limit: int | None) -> Asked
             details={"size": size, "limit": limit},
         )
     return asked
+
+
+def _is_readable(shown: object) -> bool:
+    """Whether the workflow that asks a person can read what that person is to be shown."""
+    try:
+        written = to_json(shown)
+        from_json(written)
+    except ValueError:
+        return False
+    return can_travel(written)
 
 
 def _size(asked: Asked, request: AnyRequest) -> int:

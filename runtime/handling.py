@@ -25,7 +25,7 @@ from .context import Context
 from .error import CapabilityError, Stage
 from .margin import patience_after
 from .middleware import wrap
-from .raised import interrupted, translate
+from .raised import interrupted, is_passed_on, translate
 from .request import Request
 from .thread import in_thread
 from .watch import Watch
@@ -104,9 +104,9 @@ class Handling:
                 output = await self._proceed(None, deadline)
             else:
                 output = await self._in_context(self._app.context, deadline)
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a handler is the application's and may raise anything
+        except BaseException as error:  # a handler may raise anything
+            if is_passed_on(error, self._watch.task):
+                raise
             raised = error
         finally:
             self._closed = True
@@ -143,11 +143,23 @@ class Handling:
         try:
             output = await self._proceed(made, deadline)
         except BaseException as error:
-            await _close_after(manager, error)
+            await self._close_after(manager, error)
             raise
         # Closing may be what commits: where it fails, the outcome is unknown and said so.
         await manager.__aexit__(None, None, None)
         return output
+
+    async def _close_after(
+        self, manager: AbstractAsyncContextManager[object], error: BaseException
+    ) -> None:
+        """Closes the context after a failure; what failed first stays the reason."""
+        try:
+            await manager.__aexit__(type(error), error, error.__traceback__)
+        except BaseException as closing:  # the context is the application's own
+            if is_passed_on(closing, self._watch.task):
+                raise
+            if closing is not error:
+                _log.warning("closing the application context failed (%s)", type(closing).__name__)
 
     def _proceed(self, made: object, deadline: datetime) -> Awaitable[object]:
         self._ctx = ctx = Context(made, self._request, deadline, self._told_to_stop)
@@ -193,14 +205,3 @@ class Handling:
     @property
     def _stage(self) -> Stage:
         return "handler" if self.entered else "controls"
-
-
-async def _close_after(manager: AbstractAsyncContextManager[object], error: BaseException) -> None:
-    """Closes the context after a failure; what failed first stays the reason."""
-    try:
-        await manager.__aexit__(type(error), error, error.__traceback__)
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as closing:  # noqa: BLE001 - the context is the application's own
-        if closing is not error:
-            _log.warning("closing the application context failed (%s)", type(closing).__name__)

@@ -8,12 +8,14 @@ what is usual is left out: a first attempt names no attempts, a first request na
     reply     {"output": ...} or {"approval": {...}}, led by attempts, errors and id where needed
     Ending    the details of a failure: {"effect": "possible", "stage": "handler", ...}
     Carry     heartbeat details: what one attempt tells the next
+    Settlement   {"verdict": "happened", "output": ...}: what became of a write
 """
 
 from .ask import Ask
 from .carry import Carry
 from .ending import Ending
 from .reply import Reply
+from .settlement import Settlement
 from .unseen import UNSEEN, Unseen
 
-__all__ = ["UNSEEN", "Ask", "Carry", "Ending", "Reply", "Unseen"]
+__all__ = ["UNSEEN", "Ask", "Carry", "Ending", "Reply", "Settlement", "Unseen"]

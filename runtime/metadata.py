@@ -14,6 +14,7 @@ from .capability import Approval, Capability
 from .names import RESERVED_PREFIX, RISKS, SIDE_EFFECTS, SURFACES, WRITE_LIKE
 from .placement import problems_of_placement
 from .policy import PHASES, Policy
+from .reconcile import Reconcile
 from .retry import Retry
 from .shape import is_frozenset
 
@@ -41,6 +42,8 @@ def problems_of_metadata(capability: Capability[Any, Any]) -> Iterator[str]:
         yield from _problems_of_approval(capability.approval)
     yield from problems_of_placement(capability)
     yield from _problems_of_tags(capability.tags)
+    if capability.reconcile is not None:
+        yield from _problems_of_reconcile(capability)
     yield from problems_of_policies(capability.policies)
     yield from problems_of_middleware(capability.middleware)
 
@@ -135,6 +138,26 @@ def _problems_of_approval(value: object) -> Iterator[str]:
         if text is not None:
             yield from _problems_of_text(what, text, "give text or leave it out")
     yield from _problems_of_duration("approval.expires_in", value.expires_in)
+
+
+def _problems_of_reconcile(capability: Capability[Any, Any]) -> Iterator[str]:
+    reconcile: object = capability.reconcile
+    if not isinstance(reconcile, Reconcile):
+        yield f"reconcile is {_shown(reconcile)}: give a function or Reconcile(...)"
+        return
+    if capability.side_effect not in WRITE_LIKE:
+        yield (
+            f"reconcile is given for side_effect={capability.side_effect!r}, which leaves nothing "
+            "unknown: leave it out"
+        )
+    if not (_takes(reconcile.function, 1) or _takes(reconcile.function, 2)):
+        yield (
+            f"reconcile {_shown(reconcile.function)} cannot be called with an input: give it one "
+            "parameter, or two for a Context"
+        )
+    if not _is(reconcile.run_again, bool):
+        yield f"reconcile.run_again is {_shown(reconcile.run_again)}: give True or False"
+    yield from _problems_of_duration("reconcile.timeout", reconcile.timeout)
 
 
 def _problems_of_tags(value: object) -> Iterator[str]:

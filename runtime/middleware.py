@@ -1,9 +1,11 @@
 """Middleware: the application's own code around a handler, and its authoritative authorization."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from .context import Context
+from .raised import is_passed_on
 
 Proceed = Callable[[], Awaitable[object]]
 """Runs the rest of the chain and gives the handler's output."""
@@ -33,7 +35,16 @@ def _layer(layer: Middleware, ctx: Context[Any], inner: Proceed) -> Proceed:
         if entered:
             raise RuntimeError("middleware called proceed() twice")
         entered = True
-        return await inner()
+        task = asyncio.current_task()
+        try:
+            return await inner()
+        except (SystemExit, GeneratorExit) as error:
+            if task is not None and is_passed_on(error, task):
+                raise
+            # Out of a task, and `asyncio.wait_for` makes one, the first would end the event loop,
+            # and the second whatever waits for the task.
+            failure = RuntimeError(f"the handler raised {type(error).__name__}")
+            raise failure.with_traceback(error.__traceback__) from None
 
     def proceed() -> Awaitable[object]:
         return layer(ctx, once)

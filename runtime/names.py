@@ -18,6 +18,9 @@ Risk = Literal["low", "medium", "high", "critical"]
 Effect = Literal["none", "possible", "done"]
 """What an envelope says of the world: never entered, entered with unknown outcome, returned."""
 
+Verdict = Literal["happened", "did_not_happen", "unknown"]
+"""What was found out about a write whose outcome was unknown."""
+
 EventType = Literal[
     "capabilities.discovered",
     "capability.requested",
@@ -34,6 +37,7 @@ EventType = Literal[
     "capability.completed",
     "capability.failed",
     "capability.cancelled",
+    "capability.reconciled",
 ]
 """The types of audit events (DESIGN section 9)."""
 
@@ -91,6 +95,14 @@ UNKNOWN_ACTIVITY: Final = "NotFoundError"
 
 UNKNOWN_ERROR: Final = "UNKNOWN"
 """Stands for the code of an attempt that could not tell how it ended."""
+
+RECONCILE_PATCH: Final = "temperance-reconcile:"
+RUN_AGAIN_PATCH: Final = "temperance-run-again:"
+"""Begin the patch ids, followed by a capability id, of runs that ask what became of its writes, and
+that run again by themselves what did not happen."""
+
+RECONCILE_SUFFIX: Final = ":reconcile"
+"""Activity type of a capability's `reconcile`: its id and this, which no capability id can have."""
 
 RESERVED_PREFIX: Final = "temperance."
 """Capability ids may not begin so: these activity and workflow types are the library's own."""

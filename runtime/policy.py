@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 from .decision import Allow, Decision, Deny, Hide, RequireApproval
 from .error import MOST_MESSAGE, MOST_REASON, CapabilityError, Stage
+from .raised import is_passed_on
 from .request import Request
 
 Phase = Literal["discovery", "invocation", "execution"]
@@ -110,21 +111,19 @@ async def evaluate(
     failure: CapabilityError | None = None
     hidden: str | None = None
     demands: list[RequireApproval] = []
-    before: int | None = None
+    task: asyncio.Task[Any] | None = None
+    before = 0
     for entry in policies:
         try:
             decision: object = entry.function(request)
             # The usual answer is told first: the others are asked for by isinstance, which costs.
             if type(decision) is not Allow and not isinstance(decision, _DECISIONS):
-                before = _cancellations() if before is None else before
+                if task is None and (task := asyncio.current_task()) is not None:
+                    before = task.cancelling()  # it costs: only where a policy is waited for
                 decision = await _bounded(decision, timeout)
-        except Exception as error:  # noqa: BLE001 - the policy's own code: any fault in it denies
-            failure = failure or _failed(entry, error)
-            continue
-        except asyncio.CancelledError as error:
-            if before is not None and _cancellations() > before:
+        except BaseException as error:  # the policy's own code: any fault in it denies
+            if _is_passed_on(error, task, before):
                 raise
-            # Something that the policy waited for was cancelled, not this attempt.
             failure = failure or _failed(entry, error)
             continue
         match decision:
@@ -148,10 +147,19 @@ async def evaluate(
     return Verdict(demand=merge(demands)) if demands else CLEAR
 
 
-def _cancellations() -> int:
-    """How often this task was cancelled: it costs, so ask only where a policy is waited for."""
-    task = asyncio.current_task()
-    return 0 if task is None else task.cancelling()
+def _is_passed_on(raised: BaseException, task: "asyncio.Task[Any] | None", before: int) -> bool:
+    """Whether it is not the policy's: the cancellation of the attempt, the end of its coroutine.
+
+    Args:
+        raised: Anything; a cancellation may also be of something that the policy waited for.
+        task: The attempt's, where a policy was waited for.
+        before: How often it was cancelled before.
+    """
+    if task is None:
+        return isinstance(raised, KeyboardInterrupt)
+    if isinstance(raised, asyncio.CancelledError):
+        return task.cancelling() > before
+    return is_passed_on(raised, task)
 
 
 def merge(demands: Sequence[RequireApproval]) -> ApprovalDemand:

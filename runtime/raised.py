@@ -1,6 +1,8 @@
 """What an attempt reports of what was raised in it, or of what interrupted it (G10)."""
 
+import asyncio
 from datetime import timedelta
+from typing import Any
 
 from .call import Interruption
 from .error import CapabilityError, DeclaredError, Stage
@@ -30,6 +32,27 @@ def translate(raised: BaseException) -> CapabilityError:
     except Exception:  # noqa: BLE001 - an exception's own attributes may raise anything
         return CapabilityError("EXECUTION_FAILED", cause=raised)
     return error
+
+
+def is_passed_on(raised: BaseException, task: "asyncio.Task[Any]") -> bool:
+    """Whether what was raised in an attempt is not the attempt's to answer for.
+
+    That is the interrupt from the keyboard, and the end of the coroutine itself: Python raises
+    ``GeneratorExit`` where a suspended one is closed, which its own task never does. Raised while
+    the task runs it is the application's, and an error like any other.
+
+    Args:
+        raised: Anything.
+        task: The attempt's own, of whatever its coroutine returns.
+    """
+    if isinstance(raised, KeyboardInterrupt):
+        return True
+    if not isinstance(raised, GeneratorExit):
+        return False
+    try:
+        return asyncio.current_task() is not task
+    except RuntimeError:
+        return True  # no event loop runs: whoever collects the coroutine closes it
 
 
 def _bounded(after: object) -> timedelta | None:

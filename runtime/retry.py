@@ -164,7 +164,9 @@ def allows_retry(plan: RetryPlan, error: CapabilityError) -> bool:
         return error.cause is None or error.reason is not None or isinstance(error.cause, on)
     try:
         return on(error) is True
-    except Exception:  # noqa: BLE001 - the predicate is the application's: a fault in it must close
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the predicate is the application's: a fault in it must close
         return False
 
 

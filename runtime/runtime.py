@@ -18,6 +18,8 @@ from .envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, F
 from .error import CapabilityError
 from .identity import check_identifier, random_id
 from .names import Effect, Surface
+from .reconcile import Reconcile, is_open, may_run_again, settle
+from .reconciling import Found, ask_reconcile, effect_of, record_reconciled
 from .retry import SINGLE_ATTEMPT
 from .trail import record_discovery
 from .watch import Watch
@@ -105,7 +107,8 @@ class Runtime:
         plan = SINGLE_ATTEMPT if known is None else known.plan
         errors: tuple[str, ...] = ()
         effect: Effect = "none"
-        attempt = 1
+        attempt = series = 1
+        earlier = 0
         while True:
             call = Call(
                 capability_id=name,
@@ -117,19 +120,51 @@ class Runtime:
                 earlier_errors=errors,
                 earlier_effect=effect,
                 correlation_id=correlation_id,
+                earlier_series=earlier,
             )
             watch = Watch(call)
             outcome = await run_attempt(self.app, call, watch)
             if watch.cancelled:
                 raise asyncio.CancelledError
             if not isinstance(outcome, Broke) or not outcome.retries or plan.retry is None:
-                return envelope_of(call, outcome)
-            errors = (*errors, outcome.error.code)
+                envelope = envelope_of(call, outcome)
+                if known is None or known.reconcile is None or not isinstance(envelope, Failed):
+                    return envelope
+                if not is_open(known.side_effect, envelope):
+                    return envelope
+                settled = await self._settled(call, known.reconcile, envelope)
+                again = known.reconcile.run_again and may_run_again(envelope.error, series)
+                if settled.reconciled != "did_not_happen" or not again:
+                    return settled
+                series += 1
+                earlier = attempt
+                errors, effect = (*errors, envelope.error.code), "none"
+                attempt += 1
+                continue
+            errors = (*errors, outcome.info.code)  # what the caller may be told of it
             effect = outcome.effect
-            delay = outcome.error.retry_after or plan.retry.delay(attempt)
+            delay = outcome.error.retry_after or plan.retry.delay(attempt - earlier)
             attempt += 1
             if delay:
                 await self._wait(delay.total_seconds(), call, outcome)
+
+    async def _settled(
+        self, call: Call, reconcile: Reconcile, envelope: Failed
+    ) -> ExecutionResult[object]:
+        """Asks what became of it, as often as its retry says, and records the answer."""
+        found = Found("unknown")
+        error: CapabilityError | None = None
+        for number in range(1, 2 + reconcile.retry.max_retries):
+            try:
+                found, error = await ask_reconcile(self.app, call), None
+            except CapabilityError as failure:
+                found, error = Found("unknown"), failure
+            if found.verdict != "unknown" or number > reconcile.retry.max_retries:
+                break
+            after = None if error is None else error.retry_after
+            await self._sleep((after or reconcile.retry.delay(number)).total_seconds())
+        await record_reconciled(self.app, call, found, effect_of(found.verdict), error=error)
+        return settle(envelope, found.verdict, found.output)
 
     async def _wait(self, seconds: float, call: Call, last: Broke) -> None:
         try:

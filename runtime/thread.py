@@ -29,12 +29,30 @@ async def in_thread(handler: Callable[..., object], arguments: tuple[object, ...
     """
     context = contextvars.copy_context()
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_threads(), lambda: context.run(_called, handler, arguments))
-
-
-def _called(handler: Callable[..., object], arguments: tuple[object, ...]) -> object:
+    output, raised = await loop.run_in_executor(
+        _threads(), lambda: context.run(_called, handler, arguments)
+    )
+    if isinstance(raised, StopIteration):
+        # A coroutine cannot raise one.
+        message = "the handler raised StopIteration"
+        raise RuntimeError(message) from raised  # noqa: TRY004 - it is no question of a type
+    if raised is None:
+        return output
     try:
-        return handler(*arguments)
-    except StopIteration as error:
-        # A future cannot hold one: the attempt would wait for it until the deadline.
-        raise RuntimeError("the handler raised StopIteration") from error
+        raise raised
+    finally:
+        del raised  # its traceback has this frame: together they would wait for the collector
+
+
+def _called(
+    handler: Callable[..., object], arguments: tuple[object, ...]
+) -> tuple[object, BaseException | None]:
+    """What it returned, or raised: a future would make a new one of a `TimeoutError`.
+
+    The new one does not know where it was raised; and a `StopIteration` no future can hold: the
+    attempt would wait for it until the deadline.
+    """
+    try:
+        return handler(*arguments), None
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the attempt judges it
+        return None, error

@@ -21,7 +21,7 @@ from .describe import Discovery
 from .error import CapabilityError
 from .event import BLANK, TERMINAL, Event, event_of
 from .identity import random_id
-from .names import Effect, EventType
+from .names import Effect, EventType, Verdict
 
 _log = logging.getLogger("temperance.audit")
 
@@ -42,6 +42,7 @@ class Facts(TypedDict, total=False):
     approver_kind: ActorKind | None
     source: str | None
     comment: str | None
+    verdict: Verdict
 
 
 class Trail:
@@ -190,25 +191,26 @@ async def deliver(app: App, event: Event) -> Delivery:
     recorded = True
     cancelled = False
     for sink in app.sinks or ():
+        task: asyncio.Task[BaseException | None] | None = None
+        failure: BaseException | None = None
         try:
             pending = sink.record(event)
             if pending is not None and inspect.isawaitable(pending):
                 task = asyncio.ensure_future(_contained(pending))
-                cancelled = await _settle(task, app.sink_timeout.total_seconds()) or cancelled
-                if not task.done():
-                    task.cancel()
-                    raise TimeoutError
-                if (raised := task.result()) is not None:
-                    raise raised
-        except (KeyboardInterrupt, GeneratorExit):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a sink is the application's and may raise anything
+            failure = error
+        if task is not None:
+            cancelled = await _settle(task, app.sink_timeout.total_seconds()) or cancelled
+            failure = _failure_of(task)
+        if failure is not None:
             recorded = False
             _log.warning(
                 "audit sink %s did not record %s (%s)",
                 type(sink).__name__,
                 event.event_id,
-                type(error).__name__,
+                type(failure).__name__,
             )
     return _DELIVERED if recorded and not cancelled else Delivery(recorded, cancelled)
 
@@ -243,8 +245,16 @@ async def _contained(pending: Awaitable[None]) -> BaseException | None:
     """Waits for a sink, and gives what it raises: left to a task, SystemExit would end the loop."""
     try:
         await pending
-    except (KeyboardInterrupt, GeneratorExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a sink is the application's and may raise anything
         return error
     return None
+
+
+def _failure_of(task: "asyncio.Task[BaseException | None]") -> BaseException | None:
+    """Why a sink did not record; one that is not done had its time."""
+    if not task.done():
+        task.cancel()
+        return TimeoutError()
+    return asyncio.CancelledError() if task.cancelled() else task.result()

@@ -48,11 +48,12 @@ from ..runtime.names import (
     Effect,
     EventType,
 )
+from .absent import Sent
 from .approval_options import memo_of_end
 from .cancellation import Cancellations
-from .execution import execute
 from .reading import Answer, Asked
 from .run import current_run
+from .settling import execute_and_settle
 from .unseen import ATTEMPTS, TIMEOUT, record_unseen
 
 BEGIN_WITHIN: Final = timedelta(minutes=1)
@@ -227,14 +228,11 @@ class ApprovalWorkflow:
             "capability.approved", "capability.approval_consumed", cancellations=cancellations
         )
         self._set("consumed", decision)
-        execution = await execute(
+        execution = await execute_and_settle(
             Asked(capability, record.execution_id, request.repeat_of, decode=False),
-            request.input.encode(),
-            ask,
-            APPROVAL_STEP,
+            Sent(request.input.encode(), ask, APPROVAL_STEP, task_queue=request.task_queue),
             # A cancellation cancels the attempt, whose envelope is the approval's own.
             cancellations,
-            task_queue=request.task_queue,
         )
         answer = dataclasses.replace(execution.answer, requested=True)
         if not answer.seen:

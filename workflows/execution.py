@@ -74,6 +74,7 @@ async def _execute(
     *,
     task_queue: str | None,
 ) -> Execution:
+    rerun = _follows_another_run()
     handle = workflow.start_activity(
         asked.capability.id,
         args=[raw_value(data), raw_value(ask.to_json())],
@@ -82,17 +83,17 @@ async def _execute(
         result_type=RawValue,
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=summary_of(asked.capability, ask.actor),
-        **current_run().options.of(asked.capability, rerun=_follows_another_run()),
+        **current_run().options.of(asked.capability, rerun=rerun),
     )
     await cancellations.until_done(handle, stop=True)
     if handle.cancelled():
-        return Execution(read_failure(asked, CancelledError()))
+        return Execution(read_failure(asked, CancelledError(), rerun=rerun))
     failure = handle.exception()
     if failure is None:
         value: RawValue = handle.result()
         return Execution(Answer(read_result(asked, value)), read_demand(value))
     if isinstance(failure, ActivityError):
-        return Execution(read_failure(asked, failure))
+        return Execution(read_failure(asked, failure, rerun=rerun))
     raise failure
 
 

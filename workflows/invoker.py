@@ -16,10 +16,11 @@ from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
 from ..runtime.names import SURFACES, Surface
+from .absent import Sent
 from .approval_options import request_of
 from .asking import ask_person
 from .cancellation import Cancellations, deliver_cancellation
-from .execution import execute
+from .execution import Execution
 from .fatal import MalformedInvoker
 from .joining import record_joined
 from .local import execute_locally
@@ -28,6 +29,7 @@ from .placing import is_local
 from .raw_input import raw_input, refusal
 from .reading import Answer, Asked, typed
 from .run import GovernedRun, current_run
+from .settling import execute_and_settle
 from .steps import Step
 from .unseen import record_unseen
 from .waiting import wait_for
@@ -159,22 +161,82 @@ class Invoker:
             None if taken.repeat_of is None else _execution_id(taken.repeat_of),
             decode=not by_id,
         )
+        sent = Sent(raw.json, ask, taken.id, taken.repeat_of, self._task_queue)
         if is_local(run, known, self._task_queue):
             execution = await execute_locally(asked, raw.json, ask, taken.id, cancellations)
         else:
             await run.outbox.room(len(raw.json) + len(context))
-            execution = await execute(
-                asked, raw.json, ask, taken.id, cancellations, task_queue=self._task_queue
+            execution = await execute_and_settle(asked, sent, cancellations)
+        return await self._concluded(execution, asked, sent, cancellations, wait=wait)
+
+    @overload
+    async def run_again(
+        self, capability: Capability[I, O], envelope: Failed, *, wait: bool = ...
+    ) -> ExecutionResult[O]: ...
+
+    @overload
+    async def run_again(
+        self, capability: str, envelope: Failed, *, wait: bool = ...
+    ) -> ExecutionResult[object]: ...
+
+    async def run_again(
+        self, capability: Capability[I, O] | str, envelope: Failed, *, wait: bool = True
+    ) -> ExecutionResult[O] | ExecutionResult[object]:
+        """Runs an execution once more of which `reconcile` says that it did not happen.
+
+        The same execution, with the same input, requester and key: a new series of attempts.
+
+        Args:
+            capability: The capability that was asked for, or its id.
+            envelope: How it ended; ``reconciled`` is ``did_not_happen``.
+            wait: As for `invoke`.
+
+        Returns:
+            The envelope of all its attempts.
+
+        Raises:
+            StepError: It did not end so, was not asked for in this run, or was run again already.
+            asyncio.CancelledError: The calling task was cancelled.
+        """
+        run = current_run()
+        await deliver_cancellation(run)
+        cancellations = Cancellations(run)
+        absent = run.absent.get(envelope.execution_id)
+        if (
+            envelope.reconciled != "did_not_happen"
+            or absent is None
+            or absent.asked.capability.id != id_asked_for(capability)
+        ):
+            raise StepError(
+                "only an execution of this run and capability that did not happen can be run "
+                "again, and only once for each time it was asked about"
             )
+        del run.absent[envelope.execution_id]
+        asked, sent = absent.asked, absent.sent
+        await run.outbox.room(len(sent.data))
+        execution = await execute_and_settle(asked, sent, cancellations, absent.next)
+        return await self._concluded(execution, asked, sent, cancellations, wait=wait)
+
+    async def _concluded(
+        self,
+        execution: Execution,
+        asked: Asked,
+        sent: Sent,
+        cancellations: Cancellations,
+        *,
+        wait: bool,
+    ) -> ExecutionResult[Any]:  # of the capability's own output
+        """Has recorded what no worker saw, and asks a person where one must approve."""
+        run, ask = current_run(), sent.ask
         envelope, demand = execution.answer.envelope, execution.demand
         if not execution.answer.seen:
-            envelope = await record_unseen(ask, taken.id, execution.answer, cancellations)
+            envelope = await record_unseen(ask, sent.step, execution.answer, cancellations)
         if isinstance(envelope, ApprovalRequired) and cancellations.arrived:
             # Nobody is asked any more.
             ended = Answer(_not_asked(envelope), seen=False)
-            envelope = await record_unseen(ask, taken.id, ended, cancellations)
+            envelope = await record_unseen(ask, sent.step, ended, cancellations)
         elif isinstance(envelope, ApprovalRequired) and demand:
-            pending = self._pending(run, asked, envelope, demand, ask, taken)
+            pending = self._pending(run, asked, envelope, demand, sent)
             if pending.record.execution_id != envelope.execution_id:
                 await record_joined(pending, ask, envelope, cancellations)
             if wait:
@@ -217,14 +279,13 @@ class Invoker:
             outcome = typed(outcome, Asked(capability, outcome.execution_id, None, decode=True))
         return dataclasses.replace(outcome, joined=envelope.joined)
 
-    def _pending(  # noqa: PLR0917 - the parts of one request
+    def _pending(
         self,
         run: GovernedRun,
         asked: Asked,
         envelope: ApprovalRequired,
         demand: Demand,
-        ask: Ask,
-        step: Step,
+        sent: Sent,
     ) -> Pending:
         """Has a person asked, or joins the identical request that is waiting already."""
         key = key_of(asked.capability.id, self._actor, demand.input_hash)
@@ -243,7 +304,7 @@ class Invoker:
             repeat_of=envelope.repeat_of,
             task_queue=self._task_queue,
         )
-        return ask_person(run, key, request, ask, step.id)
+        return ask_person(run, key, request, sent.ask, sent.step)
 
 
 def _not_asked(envelope: ApprovalRequired) -> Cancelled:

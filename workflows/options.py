@@ -9,7 +9,8 @@ from ..runtime.app import App
 from ..runtime.capability import Capability
 from ..runtime.margin import margin_after, time_beside
 from ..runtime.names import WRITE_LIKE
-from ..runtime.retry import COEFFICIENT
+from ..runtime.reconcile import Reconcile
+from ..runtime.retry import COEFFICIENT, RetryPlan
 
 HEARTBEAT_TIMEOUT: Final = timedelta(seconds=10)
 CONSULTING: Final = timedelta(seconds=10)
@@ -42,7 +43,6 @@ def derive_options(
         died. Attempts that may outlast the heartbeat timeout have one, so that a dead worker is
         noticed before.
     """
-    plan = capability.plan
     backstop = capability.timeout + margin_after(capability.timeout)
     if app is not None:
         backstop += time_beside(app, capability)
@@ -50,18 +50,38 @@ def derive_options(
         backstop += CONSULTING
     options: ActivityTimeouts = {
         "start_to_close_timeout": backstop,
-        "retry_policy": RetryPolicy(
-            initial_interval=plan.initial_interval,
-            backoff_coefficient=COEFFICIENT,
-            maximum_interval=plan.maximum_interval,
-            maximum_attempts=plan.maximum_attempts,
-        ),
+        "retry_policy": retry_policy_of(capability.plan),
     }
     if backstop > HEARTBEAT_TIMEOUT:
         options["heartbeat_timeout"] = HEARTBEAT_TIMEOUT
     if capability.queue_timeout is not None:
         options["schedule_to_start_timeout"] = capability.queue_timeout
     return options
+
+
+def derive_reconcile_options(reconcile: Reconcile) -> ActivityTimeouts:
+    """The options under which a capability's `reconcile` is asked; a fresh mapping."""
+    plan = RetryPlan(1 + reconcile.retry.max_retries, reconcile.retry)
+    return {
+        "start_to_close_timeout": reconcile.timeout + margin_after(reconcile.timeout),
+        "retry_policy": retry_policy_of(plan),
+    }
+
+
+# Requests of any capability and actor.
+def reconcile_summary_of(capability: Capability[Any, Any], actor: object) -> str:
+    """The line that the UI shows beside the question what became of a write."""
+    return f"what became of it? {summary_of(capability, actor)}"[:200]
+
+
+def retry_policy_of(plan: RetryPlan) -> RetryPolicy:
+    """A plan in Temporal's terms."""
+    return RetryPolicy(
+        initial_interval=plan.initial_interval,
+        backoff_coefficient=COEFFICIENT,
+        maximum_interval=plan.maximum_interval,
+        maximum_attempts=plan.maximum_attempts,
+    )
 
 
 class Options:

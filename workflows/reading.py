@@ -13,9 +13,11 @@ from ..runtime.call import Asked as Demand
 from ..runtime.capability import Capability
 from ..runtime.envelope import ApprovalRequired, Completed, ExecutionResult, Failed
 from ..runtime.error import CapabilityError
-from ..runtime.messages import Reply
+from ..runtime.messages import Reply, Settlement
 from ..runtime.names import Effect
+from ..runtime.reconcile import settle
 from ..runtime.schema import problems_of
+from ..runtime.series import Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +29,14 @@ class Asked:
         execution_id: As the asking side derives it.
         repeat_of: Execution id of the first execution that asked for the same.
         decode: Whether the output is decoded to the capability's type, or left JSON-like.
+        series: Where the execution is run again: which time it is.
     """
 
     capability: Capability[Any, Any]  # of any output: the envelope is typed by the caller
     execution_id: str
     repeat_of: str | None
     decode: bool
+    series: Series | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,29 @@ def read_result(asked: Asked, value: RawValue) -> ExecutionResult[object]:
         effect=reply.effect,
         output=output,
     )
+
+
+def read_settled(asked: Asked, envelope: Failed, value: RawValue) -> ExecutionResult[object]:
+    """Reads what was found out about an execution whose effect is ``possible``.
+
+    Args:
+        asked: The request.
+        envelope: How it ended.
+        value: The raw `Settlement`.
+
+    Returns:
+        What the answer makes of the envelope. An output that this side cannot read leaves it
+        unknown.
+    """
+    try:
+        found = Settlement.from_json(value.payload.data)
+        output: object = None
+        if found.verdict == "happened":
+            schema = asked.capability.output_schema
+            output = schema.read(found.output) if asked.decode else from_json(found.output)
+    except Exception:  # noqa: BLE001 - a validator of the application's own, too
+        return settle(envelope, "unknown")
+    return settle(envelope, found.verdict, output)
 
 
 def read_demand(value: RawValue) -> Demand | None:

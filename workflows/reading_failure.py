@@ -1,5 +1,6 @@
 """Turns the failure of an activity into the envelope (G1, DESIGN sections 6 and 8)."""
 
+import dataclasses
 from typing import Final
 
 from temporalio.exceptions import (
@@ -16,23 +17,27 @@ from temporalio.exceptions import (
 from ..runtime.envelope import Cancelled, Failed
 from ..runtime.error import CODES, CapabilityError, ErrorInfo
 from ..runtime.messages import Carry, Ending
-from ..runtime.names import UNKNOWN_ACTIVITY, UNKNOWN_ERROR, WORKER_SHUTDOWN, Effect
+from ..runtime.names import UNKNOWN_ACTIVITY, UNKNOWN_ERROR, WORKER_SHUTDOWN, WRITE_LIKE, Effect
 from .reading import Answer, Asked, failed
 
 NO_WORKER: Final = "No worker of this task queue has the capability; nothing was run."
 NO_WORKER_AT_LAST: Final = "The worker that took the last attempt does not have the capability."
 
 
-def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
+def read_failure(asked: Asked, failure: BaseException | None, *, rerun: bool = False) -> Answer:
     """Reads the failure of an activity.
 
     Args:
         asked: The request.
         failure: The SDK's ``ActivityError``, or its cause where that is all there is.
+        rerun: Whether the run follows others, after a reset or a workflow-level retry. Then an
+            activity of which no attempt began proves nothing: the same step may have been executed
+            in one of these.
 
     Returns:
         The envelope, with the effect that the failure allows to conclude.
     """
+    before = rerun and asked.capability.side_effect in WRITE_LIKE
     state: RetryState | None = None
     unstarted = by_workflow = False
     if isinstance(failure, ActivityError):
@@ -40,9 +45,9 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
         unstarted = not failure.started_event_id
         state, failure = failure.retry_state, failure.cause
     if isinstance(failure, ApplicationError):
-        return _application(asked, failure, state)
+        return _application(asked, failure, state, before=before)
     if isinstance(failure, TemporalTimeoutError):
-        return _timeout(asked, failure, state)
+        return _counted(asked, _timeout(asked, failure, state, before=before))
     if isinstance(failure, CancelledError) or failure is None:
         # A running attempt reports its cancellation itself; the server cancels what has not
         # started, or what waits between two attempts, and does not say which: it gives both the
@@ -52,12 +57,27 @@ def read_failure(asked: Asked, failure: BaseException | None) -> Answer:
         # was cancelled, for example, after the handler had returned.
         began = isinstance(failure, CancelledError) and not unstarted and by_workflow
         retried = began or (asked.capability.plan.maximum_attempts > 1 and not unsent)
-        effect: Effect = "possible" if retried else "none"
-        return cancelled(asked, 1 if retried else 0, (), effect, requested=False)
+        effect: Effect = "possible" if retried or before else "none"
+        return _counted(asked, cancelled(asked, 1 if retried else 0, (), effect, requested=False))
     return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
 
 
-def _timeout(asked: Asked, failure: TemporalTimeoutError, state: RetryState | None) -> Answer:
+def _counted(asked: Asked, answer: Answer) -> Answer:
+    """Adds the attempts of the series before, which the server does not know as such."""
+    envelope, series = answer.envelope, asked.series
+    if series is None or not isinstance(envelope, Failed | Cancelled):
+        return answer
+    counted = dataclasses.replace(
+        envelope,
+        attempts=series.attempts + envelope.attempts,
+        errors=(*series.errors, *envelope.errors),
+    )
+    return dataclasses.replace(answer, envelope=counted)
+
+
+def _timeout(
+    asked: Asked, failure: TemporalTimeoutError, state: RetryState | None, *, before: bool
+) -> Answer:
     """A timeout that the server noticed: nobody took the request, or its worker was lost."""
     maximum = asked.capability.plan.maximum_attempts
     details = failure.last_heartbeat_details
@@ -67,7 +87,7 @@ def _timeout(asked: Asked, failure: TemporalTimeoutError, state: RetryState | No
         # An operator may have had it tried again, whatever the metadata says: then a heartbeat
         # or a failure before this one is there.
         again = maximum > 1 or bool(details) or failure.cause is not None
-        effect: Effect = "possible" if again else "none"
+        effect: Effect = "possible" if again or before else "none"
         attempts = len(told.errors) or 1
         return Answer(
             failed(asked, error, effect, attempts=attempts, errors=told.errors),
@@ -97,12 +117,14 @@ def _filled(told: tuple[str, ...], count: int, before: BaseException | None) -> 
     return (*told, *(UNKNOWN_ERROR,) * (missing - 1), last or UNKNOWN_ERROR)
 
 
-def _application(asked: Asked, failure: ApplicationError, state: RetryState | None) -> Answer:
+def _application(
+    asked: Asked, failure: ApplicationError, state: RetryState | None, *, before: bool
+) -> Answer:
     detail = failure.details[0] if failure.details else None
     ending = Ending.from_failure(failure.type, failure.message, detail)
     if ending is None:
         if failure.type == UNKNOWN_ACTIVITY:
-            return _unserved(asked)
+            return _counted(asked, _unserved(asked, before=before))
         # Not raised by this library: a converter that failed, or foreign code in the activity.
         return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
     # What may be retried left its end to the attempt after it, and there was none.
@@ -140,9 +162,9 @@ def _application(asked: Asked, failure: ApplicationError, state: RetryState | No
     )
 
 
-def _unserved(asked: Asked) -> Answer:
+def _unserved(asked: Asked, *, before: bool) -> Answer:
     """A worker that does not have the capability: it entered no handler, one before it may have."""
-    retried = asked.capability.plan.maximum_attempts > 1
+    retried = before or asked.capability.plan.maximum_attempts > 1
     message = NO_WORKER_AT_LAST if retried else NO_WORKER
     error = CapabilityError("INTERNAL_ERROR", message, stage="transport", retryable=False)
     effect: Effect = "possible" if retried else "none"

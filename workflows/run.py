@@ -14,6 +14,7 @@ from weakref import WeakSet
 from temporalio import workflow
 
 from ..runtime.app import App
+from .absent import Absent
 from .fatal import NoPlugin, NoWorkflow
 from .options import Options
 from .outbox import Outbox
@@ -40,6 +41,8 @@ class GovernedRun:
         placed: Capabilities that this run has asked for, and whether they run locally in it.
         cancelled: Tasks that are still to be told of a cancellation which arrived while an
             execution was being brought to its end.
+        asking: Whether the run asks what became of writes, and runs some again, by patch id.
+        absent: Executions that did not happen, by their ids.
     """
 
     app: App
@@ -49,6 +52,8 @@ class GovernedRun:
     outbox: Outbox = field(default_factory=Outbox)
     placed: dict[str, bool] = field(default_factory=dict[str, bool])
     cancelled: "WeakSet[asyncio.Task[object]]" = field(default_factory=_no_tasks)
+    asking: dict[str, bool] = field(default_factory=dict[str, bool])
+    absent: dict[str, Absent] = field(default_factory=dict[str, Absent])
 
 
 def current_run() -> GovernedRun:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ..runtime.error import StepError
 from ..runtime.identity import automatic_step, check_identifier
+from ..runtime.series import AGAIN, RECONCILE, is_own_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,11 @@ class Steps:
             # The SDK numbers the activities that a workflow schedules by hand.
             raise StepError(
                 f"step {explicit!r} is a number, as the ids of hand-written activities are: name it"
+            )
+        if is_own_step(explicit):
+            raise StepError(
+                f"step {explicit!r} reads like one that the library makes: use neither "
+                f"{AGAIN!r} nor {RECONCILE!r} in it"
             )
         if explicit in self._taken:
             raise StepError(

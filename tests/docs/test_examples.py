@@ -47,6 +47,7 @@ def test_the_readme_example_runs_on_a_real_server(tmp_path: Path) -> None:
         "docs/getting-started.md",
         "docs/how-to/approve.md",
         "docs/how-to/inbox-behind-your-login.md",
+        "docs/how-to/settle-unknown-outcomes.md",
         "docs/reference/errors.md",
         "docs/reference/metadata.md",
     ],

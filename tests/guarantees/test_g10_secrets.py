@@ -54,7 +54,7 @@ CODES = {
 ELSEWHERE_CODES = {
     "policy": "POLICY_FAILED",
     "policy_later": "POLICY_FAILED",
-    "policy_exit": "INTERNAL_ERROR",
+    "policy_exit": "POLICY_FAILED",
     "policy_nonsense": "POLICY_FAILED",
     "discovery": "CAPABILITY_NOT_FOUND",
     "execution": "POLICY_FAILED",

@@ -25,7 +25,7 @@ from temperance import MemorySink, TemperancePlugin
 from temperance.embedded import EmbeddedServer
 from tests.replay import shop
 from tests.replay.record_approvals import APPROVALS
-from tests.replay.stories import STORIES, Again, Cancelled, Everything, Local
+from tests.replay.stories import STORIES, Again, Cancelled, Everything, Local, Settled
 from tests.support.waiting import wait_until
 
 HISTORIES: Final = Path(__file__).parent / "histories"
@@ -136,6 +136,12 @@ async def local(client: Client) -> str | None:
     return None
 
 
+async def settled(client: Client) -> str | None:
+    """Writes that were asked about."""
+    await client.execute_workflow(Settled.run, id="settled", task_queue=QUEUE)
+    return None
+
+
 Place = tuple[str, str | None]
 """Workflow id and run id; the latest run where none is named."""
 
@@ -145,6 +151,7 @@ RECORDERS: Final[dict[str, Callable[[Client], Awaitable[str | Place | None]]]] =
         for recorder in (
             *(finished, running, cancelled, retried, rewound, continued, step_repeated),
             local,
+            settled,
         )
     },
     **APPROVALS,

@@ -12,7 +12,21 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from temperance import App, Approval, Context, DeclaredError, Governance, Redact, Retry, capability
+from temperance import (
+    App,
+    Approval,
+    Context,
+    DeclaredError,
+    DidNotHappen,
+    Governance,
+    Happened,
+    Reconcile,
+    Redact,
+    Retry,
+    capability,
+    did_not_happen,
+    happened,
+)
 from temperance.runtime.sink import Sink
 
 entries: list[str] = []
@@ -141,7 +155,26 @@ glance = capability(
     timeout=timedelta(milliseconds=300),
 )(play)
 
-CAPABILITIES = (refund, charge, look_up, ship, export, close, lend, glance)
+
+async def find(input: Order) -> Happened[Receipt] | DidNotHappen:
+    """What raised had happened all the same; nothing else had."""
+    if input.act == "raise":
+        return happened(Receipt(order=input.id, at=datetime(2026, 1, 2, 3, 4, 6)))  # noqa: DTZ001 - as it was
+    return did_not_happen()
+
+
+bill = capability(
+    "shop.bill",
+    description="A write that is asked about, and run once more where it did not happen.",
+    expose={"agent", "workflow"},
+    side_effect="external",
+    risk="high",
+    timeout=timedelta(milliseconds=300),
+    redact=Redact(output=("secret",)),
+    reconcile=Reconcile(find, run_again=True),
+)(play)
+
+CAPABILITIES = (refund, charge, look_up, ship, export, close, lend, glance, bill)
 
 
 def shop(sinks: Sequence[Sink] = ()) -> App:

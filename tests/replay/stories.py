@@ -7,9 +7,20 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from temperance import Actor, ApprovalRequired, Completed, ExecutionResult, StepError
+from temperance import Actor, ApprovalRequired, Completed, ExecutionResult, Failed, StepError
 from temperance.workflows import Invoker
-from tests.replay.shop import Order, charge, close, export, glance, lend, look_up, refund, ship
+from tests.replay.shop import (
+    Order,
+    bill,
+    charge,
+    close,
+    export,
+    glance,
+    lend,
+    look_up,
+    refund,
+    ship,
+)
 
 T = TypeVar("T")
 
@@ -194,6 +205,23 @@ class Approved:
         return self._told
 
 
+@workflow.defn(name="story.Settled")
+class Settled:
+    """Asks for writes whose outcome is unknown, and has one run again by itself."""
+
+    @workflow.run
+    async def run(self) -> list[str]:
+        agent = Invoker(actor=Actor(id="ada"), surface="agent")
+        ends: list[str] = []
+        for act in ("raise", "fail once", "hang", "return"):
+            ends.append(told(await agent.invoke(bill, Order(id="o-1", act=act))))
+        declined = await agent.invoke(bill, Order(id="o-1", act="decline"), step="bill")
+        ends.append(told(declined))
+        if isinstance(declined, Failed):
+            ends.append(told(await agent.run_again(bill, declined)))
+        return ends
+
+
 @workflow.defn(name="story.Local")
 class Local:
     """Asks for what runs in its own worker, alone and beside what does not, and goes on."""
@@ -237,4 +265,4 @@ class Local:
             self._told.append(told(await invoker.invoke(charge, then)))
 
 
-STORIES = [Everything, Cancelled, Again, Approved, Local]
+STORIES = [Everything, Cancelled, Again, Approved, Local, Settled]

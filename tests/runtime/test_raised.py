@@ -95,6 +95,17 @@ async def test_what_a_threaded_handler_raises_arrives_at_once(error: BaseExcepti
     assert (outcome.error.code, outcome.effect) == ("EXECUTION_FAILED", "possible")
 
 
+async def test_what_a_threaded_handler_raises_is_the_very_exception_that_it_raised() -> None:
+    """Of a `TimeoutError` a future makes another one, without the place that the log names."""
+    error = TimeoutError("the gateway")
+
+    def handler(order: Order) -> Slip:
+        raise error
+
+    outcome = await broken(app_of(handler))
+    assert outcome.error.cause is error
+
+
 class Late(Exception):
     def __init__(self, retry_after: object) -> None:
         self.retry_after = retry_after

@@ -15,7 +15,7 @@ from tests.guarantees.runs.rewinding import (
     start,
     worker,
 )
-from tests.guarantees.runs.workflows import Answers, Foreign, Script
+from tests.guarantees.runs.workflows import After, Answers, Before, Foreign, Script
 
 REFUSED = ("failed", "RESET_FORBIDDEN", "possible")
 
@@ -53,6 +53,25 @@ async def test_g11_a_write_that_completed_gives_its_recorded_result_after_a_rese
         "capability.started",
         "capability.completed",
     ]
+
+
+async def test_g11_a_reset_into_changed_code_repeats_no_write(
+    desk: Client, task_queue: str, books: Books
+) -> None:
+    """A call stands before the others, and they changed places: only the new one runs."""
+    async with worker(desk, task_queue, Before):
+        handle = await desk.start_workflow(
+            Before.run, "runs.write", id=task_queue, task_queue=task_queue
+        )
+        before: Answers = await handle.result()
+    await reset_to_start(desk, task_queue, str(handle.first_execution_run_id))
+    async with worker(desk, task_queue, After):
+        deployed = desk.get_workflow_handle(task_queue, result_type=Answers)
+        inserted, *after = await deployed.result()
+
+    assert after == before
+    assert [entry.label for entry in books.entries()] == ["first", "second", "inserted"]
+    assert isinstance(inserted, Completed)
 
 
 @pytest.mark.parametrize(

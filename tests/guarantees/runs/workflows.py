@@ -88,9 +88,9 @@ class Before:
     """What was deployed first: two different calls."""
 
     @workflow.run
-    async def run(self) -> Answers:
-        first = await invoke(Ask(capability="runs.charge", job=Job(label="first")))
-        second = await invoke(Ask(capability="runs.charge", job=Job(label="second")))
+    async def run(self, capability: str = "runs.charge") -> Answers:
+        first = await invoke(Ask(capability=capability, job=Job(label="first")))
+        second = await invoke(Ask(capability=capability, job=Job(label="second")))
         return [first, second]
 
 
@@ -99,10 +99,10 @@ class After:
     """What was deployed then: a call was inserted, and the others changed places."""
 
     @workflow.run
-    async def run(self) -> Answers:
-        inserted = await invoke(Ask(capability="runs.charge", job=Job(label="inserted")))
-        second = await invoke(Ask(capability="runs.charge", job=Job(label="second")))
-        first = await invoke(Ask(capability="runs.charge", job=Job(label="first")))
+    async def run(self, capability: str = "runs.charge") -> Answers:
+        inserted = await invoke(Ask(capability=capability, job=Job(label="inserted")))
+        second = await invoke(Ask(capability=capability, job=Job(label="second")))
+        first = await invoke(Ask(capability=capability, job=Job(label="first")))
         return [inserted, first, second]
 
 

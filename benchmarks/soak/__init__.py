@@ -1,0 +1,1 @@
+"""The soak: mixed load for a long time, and whether worker and server stay the size they are."""

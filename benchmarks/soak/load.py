@@ -1,0 +1,109 @@
+"""What is asked for: workflows, single requests and decisions, all the time, each at a fixed pace.
+
+The pace does not follow from how fast the machine is, so that what is measured late is measured
+under the load that was there at first.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine
+from datetime import timedelta
+from itertools import count
+from typing import Final
+
+from temporalio.client import Client, WorkflowFailureError
+
+from temperance import Approvals, CapabilityError, TemperanceClient
+
+from .journey import Journey, Plan
+from .shop import ADA, GRACE, CountingSink, Order, app_of, look, pay, ship
+from .worker import TASK_QUEUE
+
+JOURNEYS_A_SECOND: Final = 2.0
+REQUESTS_A_SECOND: Final = 4.0
+DECIDE_EVERY: Final = 1.0
+"""Seconds."""
+
+CANCELLED: Final = 9
+ASKS: Final = 5
+"""One of so many workflows is cancelled, or asks a person."""
+
+
+class Load:
+    """The load, from `run` until it is cancelled.
+
+    Args:
+        client: A client with the plugin.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.done: Counter[str] = Counter()
+        self.open = 0
+
+    async def run(self) -> None:
+        """Keeps asking."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._journeys(group))
+            group.create_task(self._requests(group))
+            group.create_task(self._decisions())
+
+    async def _journeys(self, group: asyncio.TaskGroup) -> None:
+        for number in count():
+            group.create_task(self._counted(self._journey(number)))
+            await asyncio.sleep(1 / JOURNEYS_A_SECOND)
+
+    async def _journey(self, number: int) -> None:
+        handle = await self._client.start_workflow(
+            Journey.run,
+            Plan(number=number, asks_a_person=number % ASKS == 0),
+            id=f"journey-{number}",
+            task_queue=TASK_QUEUE,
+            execution_timeout=timedelta(minutes=2),
+        )
+        if number % CANCELLED == 4:
+            await handle.cancel()
+        try:
+            await handle.result()
+        except WorkflowFailureError as failure:
+            self.done[f"workflows: {type(failure.cause).__name__}"] += 1
+        else:
+            self.done["workflows"] += 1
+
+    async def _requests(self, group: asyncio.TaskGroup) -> None:
+        client = TemperanceClient(
+            self._client, app_of(CountingSink()), actor=ADA, task_queue=TASK_QUEUE
+        )
+        for number in count():
+            group.create_task(self._counted(self._request(client, number)))
+            await asyncio.sleep(1 / REQUESTS_A_SECOND)
+
+    async def _request(self, client: TemperanceClient, number: int) -> None:
+        # Each is sent twice, and runs once.
+        once = number // 2
+        envelope = await client.invoke(
+            (look, pay, ship)[once % 3], Order(number=once), request_id=f"request-{once}"
+        )
+        self.done[f"requests: {envelope.status}"] += 1
+
+    async def _decisions(self) -> None:
+        approvals = Approvals(self._client)
+        while True:
+            async for asked in approvals.list("pending"):
+                try:
+                    if len(asked.id) % 2 or int(asked.id[-1], 16) % 3:
+                        await approvals.approve(asked.id, approver=GRACE)
+                    else:
+                        await approvals.reject(asked.id, approver=GRACE)
+                except CapabilityError as refusal:
+                    self.done[f"decisions: {refusal.code}"] += 1  # it was closed meanwhile
+                else:
+                    self.done["decisions"] += 1
+            await asyncio.sleep(DECIDE_EVERY)
+
+    async def _counted(self, work: Coroutine[object, object, None]) -> None:
+        self.open += 1
+        try:
+            await work
+        finally:
+            self.open -= 1

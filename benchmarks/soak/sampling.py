@@ -1,0 +1,145 @@
+"""Takes samples of the worker and the server, every few seconds."""
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from temperance.server_process import bound_to_this_process
+
+from .size import open_files, resident_mib, stored_mib
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How big everything is at one moment.
+
+    Args:
+        seconds: Since the load began.
+        worker_mib: Resident memory of the worker.
+        tasks: Its asyncio tasks.
+        threads: Its Python threads.
+        objects: What its garbage collector knows, after a collection.
+        files: Its file descriptors; 0 where the system does not tell.
+        server_mib: Resident memory of the server.
+        server_files: Its file descriptors.
+        stored_mib: The database on disk.
+        events: How many audit events the worker recorded so far.
+        open: Requests under way.
+    """
+
+    seconds: float
+    worker_mib: float
+    tasks: int
+    threads: int
+    objects: int
+    files: int
+    server_mib: float
+    server_files: int
+    stored_mib: float
+    events: int
+    open: int
+
+
+class Told(TypedDict):
+    """What the worker says of itself."""
+
+    tasks: int
+    threads: int
+    objects: int
+    events: dict[str, int]
+
+
+_TOLD: Final = TypeAdapter(Told)
+
+
+class Watched:
+    """A worker process; an async context manager.
+
+    Args:
+        host: The server that it works for.
+    """
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._process: asyncio.subprocess.Process | None = None
+        self.events: Counter[str] = Counter()
+
+    async def __aenter__(self) -> Self:
+        command = [sys.executable, "-m", "benchmarks.soak.worker", self._host]
+        self._process = await asyncio.create_subprocess_exec(
+            *bound_to_this_process(command),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        if json.loads(await self._line()) != "ready":
+            raise RuntimeError("the worker did not say that it is ready")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        process = self._running()
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            async with asyncio.timeout(30):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+    async def sample(self, seconds: float, *, server: int, database: Path, open_: int) -> Sample:
+        """Takes one sample.
+
+        Args:
+            seconds: Since the load began.
+            server: Process id of the server.
+            database: Its file.
+            open_: Requests under way.
+
+        Raises:
+            RuntimeError: The worker ended.
+        """
+        process = self._running()
+        if process.stdin is None:
+            raise RuntimeError("the worker has no input")
+        process.stdin.write(b"\n")
+        await process.stdin.drain()
+        told = _TOLD.validate_json(await self._line())
+        self.events = Counter(told["events"])
+        return Sample(
+            seconds=seconds,
+            worker_mib=resident_mib(process.pid),
+            tasks=told["tasks"],
+            threads=told["threads"],
+            objects=told["objects"],
+            files=open_files(process.pid) or 0,
+            server_mib=resident_mib(server),
+            server_files=open_files(server) or 0,
+            stored_mib=stored_mib(database),
+            events=self.events.total(),
+            open=open_,
+        )
+
+    async def _line(self) -> bytes:
+        process = self._running()
+        line = b"" if process.stdout is None else await process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the worker ended ({await process.wait()})")
+        return line
+
+    def _running(self) -> asyncio.subprocess.Process:
+        if self._process is None:
+            raise RuntimeError("the worker was not started")
+        return self._process

@@ -1,0 +1,83 @@
+"""What the samples say: how each figure grew over the second half, and how much it may."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from .sampling import Sample
+from .trend import slope
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure over the run.
+
+    Args:
+        name: What it is.
+        unit: Of the figures; the growth is in that much per hour.
+        early: Its median over the second quarter: the first is for warming up.
+        late: Its median over the last quarter.
+        growth: Its trend over the second half, per hour.
+        bound: How much it may grow per hour; ``None`` where it is only told, or where the run was
+            too short to judge.
+    """
+
+    name: str
+    unit: str
+    early: float
+    late: float
+    growth: float
+    bound: float | None
+
+    @property
+    def flat(self) -> bool | None:
+        """Whether it stays within its bound; ``None`` where it has none."""
+        return None if self.bound is None else self.growth <= self.bound
+
+
+SHORTEST: Final = 600.0
+"""Seconds: before that, everything still warms up."""
+
+Figure = Callable[[Sample], float]
+
+# What may grow by the hour. A worker of 150 MiB that grows by 10 in an hour is one that runs
+# for a week; a leak of 100 bytes for each execution would be 9 MiB an hour under this load.
+_ROWS: Final[Sequence[tuple[str, str, Figure, float | None]]] = (
+    ("worker memory", "MiB", lambda s: s.worker_mib, 8.0),
+    ("worker asyncio tasks", "", lambda s: s.tasks, 20.0),
+    # The pool for `def` handlers makes a thread wherever none is idle, up to its 128.
+    ("worker threads", "", lambda s: s.threads, 16.0),
+    ("worker objects", "", lambda s: s.objects, 20_000.0),
+    ("worker open files", "", lambda s: s.files, 2.0),
+    ("server memory", "MiB", lambda s: s.server_mib, None),
+    ("server open files", "", lambda s: s.server_files, None),
+    ("database on disk", "MiB", lambda s: s.stored_mib, None),
+)
+
+
+def rows_of(samples: Sequence[Sample]) -> list[Row]:
+    """One row for each figure.
+
+    Args:
+        samples: In the order in which they were taken; at least eight.
+
+    Raises:
+        ValueError: There are too few.
+    """
+    if len(samples) < 8:
+        raise ValueError(f"{len(samples)} samples say nothing of a trend: let it run longer")
+    quarter = len(samples) // 4
+    half = samples[len(samples) // 2 :]
+    judged = samples[-1].seconds >= SHORTEST
+    return [
+        Row(
+            name=name,
+            unit=unit,
+            early=median(figure(sample) for sample in samples[quarter : 2 * quarter]),
+            late=median(figure(sample) for sample in samples[-quarter:]),
+            growth=slope([(sample.seconds / 3600, figure(sample)) for sample in half]),
+            bound=bound if judged else None,
+        )
+        for name, unit, figure, bound in _ROWS
+    ]

@@ -1,0 +1,75 @@
+"""A worker under load: `python -m benchmarks.soak.worker HOST`.
+
+Says ``"ready"``, then answers each line of its input with one line of JSON: what it is made of at
+that moment. Ends with its input. Beside serving, it runs executions in process all the time.
+"""
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import sys
+import threading
+from itertools import count
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from temperance import Runtime, TemperancePlugin
+
+from .journey import Journey
+from .shop import ADA, CountingSink, Order, app_of, look, ship
+
+TASK_QUEUE = "soak"
+
+
+async def main(host: str) -> None:
+    """Serves until the input ends."""
+    logging.disable(logging.WARNING)  # what fails is meant to
+    sink = CountingSink()
+    app = app_of(sink, Journey)
+    client = await Client.connect(host, plugins=[TemperancePlugin(app)])
+    async with Worker(client, task_queue=TASK_QUEUE, workflows=[Journey], max_cached_workflows=100):
+        beside = asyncio.create_task(in_process(Runtime(app)))
+        say("ready")
+        await answer(sink)
+        beside.cancel()
+
+
+async def in_process(runtime: Runtime) -> None:
+    """Twenty executions a second without Temporal."""
+    for number in count():
+        capability = look if number % 2 else ship
+        await runtime.invoke(capability, Order(number=number), actor=ADA)
+        await asyncio.sleep(0.05)
+
+
+async def answer(sink: CountingSink) -> None:
+    """Tells how big it is, as often as it is asked."""
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
+    while await reader.readline():
+        gc.collect()
+        say(
+            {
+                "tasks": len(asyncio.all_tasks()),
+                "threads": threading.active_count(),
+                "objects": len(gc.get_objects()),
+                "events": dict(sink.counts),
+            }
+        )
+
+
+def say(value: object) -> None:
+    """Writes one line of JSON."""
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))
+    # The SDK's threads may outlive the interpreter by a moment, and end it with a fatal error then.
+    os._exit(0)
