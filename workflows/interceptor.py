@@ -58,9 +58,9 @@ class GovernedInbound(WorkflowInboundInterceptor):
     governed: GovernedRun
 
     def init(self, outbound: WorkflowOutboundInterceptor) -> None:
-        """Watches local activities where a capability may be one."""
+        """Watches local activities where a run may write a patch marker."""
         registry = self.governed.app.governance.registry
-        watched = any(entry.placement == "local" for entry in registry)
+        watched = any(entry.placement == "local" or entry.reconcile for entry in registry)
         super().init(LocalWatch(outbound, self.governed) if watched else outbound)
 
     # The results below are the workflow's own.
