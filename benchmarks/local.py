@@ -60,7 +60,7 @@ async def local(
     figures: list[Figure] = []
     for what, clock in _MEASURES:
         measured = [_by_arm(laps, clock) for laps in blocks]
-        of_local = [{arm: block[arm] for arm in LOCAL} for block in measured]
+        of_local = [{str(arm): block[arm] for arm in LOCAL} for block in measured]
         figures += compare(BENCHMARK, what, "ms", of_local, base=(LOCAL[0], LOCAL[1]))
         figures += [
             summary(BENCHMARK, what, arm, "ms", [block[arm] for block in measured])
@@ -90,7 +90,7 @@ def _by_arm(laps: Sequence[Lap], clock: str) -> dict[str, float]:
 
 def _history(histories: Sequence[Sequence[HistoryEvent]]) -> list[Figure]:
     events = [event for history in histories for event in history]
-    markers = list(_markers(events))
+    markers = list(markers_of(events))
     local = {
         arm: mean(size for kind, size in markers if kind == type_)
         for arm, type_ in (("local by hand", "orders.hand"), ("local governed", near.id))
@@ -112,7 +112,8 @@ def _history(histories: Sequence[Sequence[HistoryEvent]]) -> list[Figure]:
     ]
 
 
-def _markers(events: Iterable[HistoryEvent]) -> Iterable[tuple[str, int]]:
+def markers_of(events: Iterable[HistoryEvent]) -> Iterable[tuple[str, int]]:
+    """The activity type and the size of each local activity that a history has."""
     for event in events:
         marker = event.marker_recorded_event_attributes
         if marker.marker_name == "core_local_activity":
