@@ -98,6 +98,22 @@ fuzz: install ## Throw anything at it for a while; ARGS="--minutes 60 --examples
 bench: install ## Measure against hand-written activities
 	@PYTHONPATH=.:examples $(PY) -m benchmarks $(ARGS)
 
+# The agent plugins that it measures against are in an environment of their own, from their own lock.
+PEERS := $(VENV)-peers
+PEERS_LOCK := benchmarks/peers/requirements.lock
+
+$(PEERS)/.installed: $(PEERS_LOCK) $(VENV)/.rooms pyproject.toml | $(PY)
+	@echo 'creating $(PEERS) with the agent plugins to measure against'
+	@$(PY) -m venv --clear '$(PEERS)'
+	@$(PEERS)/bin/python -m pip install -qq --require-hashes -r $(PEERS_LOCK)
+	@$(PEERS)/bin/python -m pip install -qq --no-deps --no-build-isolation \
+	    --config-settings editable_mode=strict --editable .
+	@touch $@
+
+.PHONY: bench-peers
+bench-peers: $(PEERS)/.installed ## Measure an agent's tool calls against other agent plugins
+	@PYTHONPATH=. $(PEERS)/bin/python -m benchmarks.peers $(ARGS)
+
 .PHONY: soak
 soak: install ## Load a worker and a server for half an hour, and see whether they grow
 	@PYTHONPATH=.:examples $(PY) -m benchmarks.soak $(ARGS)
@@ -135,10 +151,13 @@ lock: ## Pin the dependencies again in requirements.lock (needs uv); ARGS="--upg
 	uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
 	    --generate-hashes --no-emit-index-url --no-emit-find-links \
 	    --custom-compile-command 'make lock' --quiet --output-file requirements.lock $(ARGS)
-	@! grep -nE '://|^--' requirements.lock || { echo 'an address got into requirements.lock' >&2; exit 1; }
+	uv pip compile pyproject.toml --extra cli --extra embedded --group peers --universal \
+	    --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	    --custom-compile-command 'make lock' --quiet --output-file $(PEERS_LOCK) $(ARGS)
+	@! grep -nE '://|^--' requirements.lock $(PEERS_LOCK) || { echo 'an address got into requirements.lock' >&2; exit 1; }
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches
-	rm -rf '$(VENV)' build dist temperance.egg-info
+	rm -rf '$(VENV)' '$(PEERS)' build dist temperance.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find $(PRESENT) -type d -name __pycache__ -prune -exec rm -rf {} +

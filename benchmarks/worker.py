@@ -7,7 +7,6 @@ imported. Ends with its input.
 """
 
 import asyncio
-import json
 import os
 import sys
 from dataclasses import asdict
@@ -26,6 +25,7 @@ from .audit import NullSink, SinkByCapability, json_lines
 from .by_hand import ByHand
 from .catalogue import CATALOGUE
 from .orders import give_back, refund, settle
+from .saying import say
 from .start_by_hand import StartByHand
 from .start_governed import StartGoverned
 from .workflows import Alternating, Repeating
@@ -97,11 +97,6 @@ async def answer() -> None:
                 say(imports.counted())
             case unknown:
                 raise ValueError(f"unknown command {unknown!r}")
-
-
-def say(value: object) -> None:
-    sys.stdout.write(json.dumps(value) + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

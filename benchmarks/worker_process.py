@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Self
 
 from pydantic import TypeAdapter
 
@@ -14,7 +14,7 @@ from temperance.server_process import bound_to_this_process
 
 from .stopwatch import Lap
 
-Kind = Literal["governed", "plain", "local"]
+_COUNTS: Final = TypeAdapter(dict[str, int])
 _LAPS: Final = TypeAdapter(list[Lap])
 
 
@@ -23,17 +23,22 @@ class WorkerProcess:
 
     Args:
         host: The server.
-        kind: With the plugin or without; also the name of its task queue.
+        kind: With the plugin or without, or another arm of the module; also the name of its task
+            queue.
         folder: For the audit lines it writes.
+        module: What the process runs.
     """
 
-    def __init__(self, host: str, kind: Kind, folder: Path) -> None:
+    def __init__(
+        self, host: str, kind: str, folder: Path, *, module: str = "benchmarks.worker"
+    ) -> None:
+        self._module = module
         self.task_queue: str = kind
         self._arguments = (host, kind, str(folder), kind)
         self._process: asyncio.subprocess.Process | None = None
 
     async def __aenter__(self) -> Self:
-        command = [sys.executable, "-m", "benchmarks.worker", *self._arguments]
+        command = [sys.executable, "-m", self._module, *self._arguments]
         self._process = await asyncio.create_subprocess_exec(
             *bound_to_this_process(command),
             stdin=asyncio.subprocess.PIPE,
@@ -74,6 +79,10 @@ class WorkerProcess:
         if not isinstance(answer, int):
             raise TypeError(f"no number: {answer!r}")
         return answer
+
+    async def effects(self) -> dict[str, int]:
+        """How often a tool took effect in the process, by order."""
+        return _COUNTS.validate_python(await self._ask("effects"))
 
     async def take_laps(self) -> list[Lap]:
         """What its stopwatch noted since this was asked last."""

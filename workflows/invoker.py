@@ -10,6 +10,7 @@ from temporalio import workflow
 
 from ..runtime.actor import Actor
 from ..runtime.call import Asked as Demand
+from ..runtime.canonical import hash_bytes
 from ..runtime.capability import Capability, id_asked_for
 from ..runtime.envelope import ApprovalRequired, Cancelled, ExecutionResult, Failed
 from ..runtime.error import CapabilityError, StepError
@@ -152,7 +153,8 @@ class Invoker:
         unsendable = refusal(raw, context, run.app.payload_limit)
         if unsendable is not None:
             return await _refuse(name, ask, taken, unsendable, cancellations)
-        if known is None:
+        if known is None or (by_id and _was_unknown(taken.id)):
+            _note_unknown(taken.id)
             unknown = CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unknown")
             return await _refuse(name, ask, taken, unknown, cancellations)
         asked = Asked(
@@ -346,6 +348,25 @@ def _execution_id(step_id: str) -> str:
     return workflow_execution_id(
         info.namespace, info.workflow_id, info.original_execution_run_id, step_id
     )
+
+
+def _was_unknown(step_id: str) -> bool:
+    """Whether the build that met this request first did not know what it asked for.
+
+    Its answer is in history: a later build, which has the capability by now, must give the same one
+    when it replays the run, or the workflow task fails for ever.
+    """
+    return workflow.unsafe.is_replaying() and workflow.patched(_mark_of(step_id))
+
+
+def _note_unknown(step_id: str) -> None:
+    workflow.patched(_mark_of(step_id))  # a marker; in a history of before these, nothing
+
+
+def _mark_of(step_id: str) -> str:
+    # Without the name that was asked for, because marks are also in a search attribute; and without
+    # the namespace, which a replayer does not know.
+    return f"temperance-unknown-{hash_bytes(step_id.encode())[:16]}"
 
 
 async def _refuse(

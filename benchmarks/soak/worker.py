@@ -6,7 +6,6 @@ that moment. Ends with its input. Beside serving, it runs executions in process 
 
 import asyncio
 import gc
-import json
 import logging
 import os
 import sys
@@ -16,6 +15,7 @@ from itertools import count
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from benchmarks.saying import say
 from temperance import Runtime, TemperancePlugin
 
 from .journey import Journey
@@ -61,12 +61,6 @@ async def answer(sink: CountingSink) -> None:
                 "events": dict(sink.counts),
             }
         )
-
-
-def say(value: object) -> None:
-    """Writes one line of JSON."""
-    sys.stdout.write(json.dumps(value) + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

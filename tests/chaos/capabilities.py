@@ -14,6 +14,9 @@ from tests.chaos.jobs import Fate, Job, Receipt, fate_of
 from tests.chaos.ledger import Ledger, Row
 
 SHORT = timedelta(milliseconds=400)
+LONG = timedelta(seconds=8)
+"""With this the server expects heartbeats, every ten seconds at least."""
+
 HANG = 0.7
 """Seconds; longer than SHORT, shorter than what the server waits for."""
 
@@ -133,8 +136,17 @@ gated = capability(
     timeout=SHORT,
 )(run)
 
-NEW = (read, charge, write, blocking, gated)
-OLD = (changed_read, charge, write, gated)
+patient = capability(
+    "chaos.patient",
+    description="One that may take long, so that the server is told that it goes on.",
+    expose={"workflow", "direct"},
+    side_effect="external",
+    risk="high",
+    timeout=LONG,
+)(run)
+
+NEW = (read, charge, write, blocking, gated, patient)
+OLD = (changed_read, charge, write, gated, patient)
 """An older build: it lacks one capability, and describes another one otherwise."""
 
 

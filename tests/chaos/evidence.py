@@ -68,7 +68,7 @@ async def gather(fleet: Fleet, client: Client, load: Load, deeds: Deeds) -> Evid
         ended.reset, ended.cancelled = id_ in deeds.resets, id_ in deeds.cancelled
     for id_, job in load.singles.items():
         described = await client.get_activity_handle(id_).describe()
-        envelopes = [envelope.to_dict() for envelope in deeds.singles[id_]]
+        envelopes: list[Json] = [envelope.to_dict() for envelope in deeds.singles[id_]]
         found.singles[id_] = Single(described.activity_run_id or "", job.n, envelopes)
     approvals = Approvals(client)
     listed = [entry async for entry in approvals.list("all")]

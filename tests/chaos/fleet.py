@@ -20,7 +20,10 @@ Build = Literal["new", "old"]
 QUEUE = "chaos"
 BUILDS: tuple[Build, ...] = ("new", "new", "old")
 STANDS_STILL = (1.8, 3.0)
-"""Seconds; longer than the server waits for an attempt (1.4)."""
+"""Seconds; longer than the server waits for most attempts (1.4)."""
+
+STANDS_LONG = (10.5, 13.0)
+"""Seconds; longer than the server waits for a heartbeat (10), or for the long attempts (12)."""
 
 
 class Fleet:
@@ -69,13 +72,13 @@ class Fleet:
         with suppress(ProcessLookupError, IndexError):
             self._any(rng).terminate()
 
-    async def suspend(self, rng: Random) -> None:
+    async def suspend(self, rng: Random, seconds: tuple[float, float] = STANDS_STILL) -> None:
         """Let a worker stand still for longer than the server waits, and then go on."""
         with suppress(ProcessLookupError, IndexError):
             worker = self._any(rng)
             worker.suspend()
             try:
-                await asyncio.sleep(rng.uniform(*STANDS_STILL))
+                await asyncio.sleep(rng.uniform(*seconds))
             finally:
                 worker.resume()
 

@@ -8,15 +8,22 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-Kind = Literal["read", "charge", "write", "blocking", "gated"]
+Kind = Literal["read", "charge", "write", "blocking", "gated", "patient"]
 """A retried read; an idempotent write, retried; writes that are not, `async` and in a thread; a
-write that a person must approve."""
+write that a person must approve; one with a timeout that is long enough for heartbeats."""
 
 Fate = Literal[
     "return", "die_before", "die_inside", "die_after", "raise_before", "raise_after", "hang"
 ]
 
-KINDS: dict[Kind, int] = {"read": 2, "charge": 3, "write": 3, "blocking": 2, "gated": 2}
+KINDS: dict[Kind, int] = {
+    "read": 2,
+    "charge": 3,
+    "write": 3,
+    "blocking": 2,
+    "gated": 2,
+    "patient": 1,
+}
 """How often each is asked for, in parts."""
 
 DEADLY: tuple[Fate, ...] = ("die_before", "die_inside", "die_after")
@@ -84,5 +91,5 @@ def fate_of(job: Job, attempt: int) -> Fate:
 
 def kind_of(seed: int, n: int) -> Kind:
     """Which kind the job with this number is."""
-    shares = [kind for kind, parts in KINDS.items() for _ in range(parts)]
+    shares: list[Kind] = [kind for kind, parts in KINDS.items() for _ in range(parts)]
     return shares[draw(seed, n, "kind", below=len(shares))]

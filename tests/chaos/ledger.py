@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal
 
 Phase = Literal["entered", "effect"]
 
@@ -93,7 +93,6 @@ class Ledger:
             connection.close()
 
 
-def _row(entry: tuple[object, ...]) -> Row:
-    names = (*_COLUMNS.split(", "), "pid", "at")
+def _row(entry: tuple[Any, ...]) -> Row:
     # Columns have the types of what `write` put in.
-    return Row(**cast(dict[str, object], dict(zip(names, entry, strict=True))))  # type: ignore[arg-type] # as above
+    return Row(**dict(zip((*_COLUMNS.split(", "), "pid", "at"), entry, strict=True)))

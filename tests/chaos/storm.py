@@ -5,7 +5,7 @@ Which blow comes next, and how long after the one before, follows from the seed 
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, get_args
@@ -14,16 +14,19 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
-from temperance import ExecutionResult
-from tests.chaos.fleet import Fleet
+from temperance import Approvals, ExecutionResult
+from tests.chaos.fleet import STANDS_LONG, Fleet
 from tests.chaos.load import Load, Verdict, decide_all, insist, request_twice, start_workflow
 from tests.guarantees.runs.rewinding import reset
 from tests.support.history import history_events
 
-Blow = Literal["kill", "terminate", "suspend", "server", "reset", "cancel"]
+Blow = Literal[
+    "kill", "terminate", "suspend", "long", "server", "reset", "approval", "cancel"
+]  # fmt: skip
 
 _WEIGHTS: dict[Blow, int] = {
-    "kill": 6, "terminate": 4, "suspend": 5, "server": 2, "reset": 8, "cancel": 2
+    "kill": 6, "terminate": 4, "suspend": 5, "long": 1, "server": 2, "reset": 8, "approval": 3,
+    "cancel": 2,
 }  # fmt: skip
 _OPEN_AT_ONCE = 8
 _MOST_RESETS = 3
@@ -59,6 +62,7 @@ class Storm:
         self.deeds = Deeds()
         self._fleet, self._client, self._load, self._every = fleet, client, load, every
         self._rng = Random(load.seed)  # noqa: S311 - a schedule
+        self._meanwhile: set[asyncio.Task[None]] = set()
 
     async def rage(self, progress: Callable[[str], None]) -> Deeds:
         """Work off the load under blows, then wait in calm until everything has ended."""
@@ -77,6 +81,7 @@ class Storm:
                     progress(f"{number} of {len(asked)} done; blows: {dict(self.deeds.blows)}")
             blows.cancel()
             await asyncio.gather(blows, return_exceptions=True)
+            await asyncio.gather(*self._meanwhile)
             progress("calm")
             for id_ in self._load.plans:
                 await self._until_closed(id_)
@@ -124,7 +129,11 @@ class Storm:
             case "terminate":
                 self._fleet.terminate(rng)
             case "suspend":
-                await self._fleet.suspend(rng)
+                self._aside(self._fleet.suspend(rng))
+            case "long":
+                self._aside(self._fleet.suspend(rng, STANDS_LONG))
+            case "approval":
+                await self._reset_approval(rng)
             case "server":
                 await asyncio.shield(self._fleet.restart_server(rng))
             case "reset":
@@ -135,13 +144,28 @@ class Storm:
                     await self._client.get_workflow_handle(id_).cancel()
                     self.deeds.cancelled.add(id_)
 
+    def _aside(self, blow: Coroutine[None, None, None]) -> None:
+        """Go on with the next blow while this one lasts."""
+        task = asyncio.create_task(blow)
+        self._meanwhile.add(task)
+        task.add_done_callback(self._meanwhile.discard)
+
+    async def _reset_approval(self, rng: Random) -> None:
+        """Rewind an approval, open or closed, to its beginning or to another of its tasks."""
+        approvals = Approvals(self._client)
+        recent = [entry.id async for entry in approvals.list("all", limit=20)]
+        if recent:
+            await self._rewind(rng.choice(recent), rng)
+
     async def _reset(self, rng: Random) -> None:
         """Rewind a workflow, open or closed, to one of its tasks."""
         often = [id_ for id_, times in self.deeds.resets.items() if times >= _MOST_RESETS]
         recent = list(self.deeds.first_runs)[-3 * _OPEN_AT_ONCE :]
         if not (ids := [id_ for id_ in recent if id_ not in often]):
             return
-        id_ = rng.choice(ids)
+        await self._rewind(rng.choice(ids), rng)
+
+    async def _rewind(self, id_: str, rng: Random) -> None:
         run_id = (await self._client.get_workflow_handle(id_).describe()).run_id
         ends = [
             event.event_id

@@ -8,7 +8,7 @@ from tests.chaos.formula import expected, key_of
 
 Check = Callable[[Evidence], list[str]]
 
-WRITES = {"chaos.write", "chaos.blocking", "chaos.gated"}
+WRITES = {"chaos.write", "chaos.blocking", "chaos.gated", "chaos.patient"}
 """What nothing deduplicates."""
 
 

@@ -18,6 +18,7 @@ SERVED: dict[Kind, Capability[Job, Receipt]] = {
     "write": capabilities.write,
     "blocking": capabilities.blocking,
     "gated": capabilities.gated,
+    "patient": capabilities.patient,
 }
 
 

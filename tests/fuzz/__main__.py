@@ -6,8 +6,8 @@ repository and tried first the next time.
 
 import argparse
 import os
-import random
 import re
+import secrets
 import subprocess
 import sys
 import time
@@ -102,7 +102,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="of the first round; a random one unless given")
     parser.add_argument("-k", dest="chosen", help="only targets whose name matches, as in pytest")
     given = parser.parse_args()
-    seed: int = random.randrange(10**9) if given.seed is None else given.seed
+    seed: int = secrets.randbelow(10**9) if given.seed is None else given.seed
     end = time.monotonic() + given.minutes * 60
     total: Counter[str] = Counter()
     began = time.monotonic()

@@ -1,6 +1,5 @@
 """The same request in process, from a workflow and from a client: the same answer, but for ids."""
 
-import asyncio
 from base64 import b64encode
 from dataclasses import replace
 from typing import Any
@@ -8,9 +7,8 @@ from uuid import uuid4
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic_core import to_jsonable_python
 
-from temperance import Actor, ExecutionResult, Failed, Runtime
+from temperance import ExecutionResult, Runtime
 from temperance.runtime.event import TERMINAL, Event
 from tests.fuzz.budget import budget
 from tests.fuzz.faults import FAULTS

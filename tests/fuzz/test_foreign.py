@@ -114,7 +114,7 @@ async def _scheduled(theatre: Theatre, activity: str, arguments: list[Crafted]) 
     st.sampled_from(["fuzz.write", "fuzz.unknown"]) | TEXTS,
     TEXTS,
 )
-async def test_names_of_any_kind_travel_or_are_refused_before_anything_is_scheduled(
+async def test_names_of_any_kind_travel_or_are_refused_before_anything_is_scheduled(  # noqa: PLR0917 - drawn
     theatre: Theatre,
     step: str | None,
     correlation_id: str | None,
