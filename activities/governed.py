@@ -56,23 +56,15 @@ def governed_activity(
     """
 
     @activity.defn(name=capability.id)
-    async def execute(
-        raw: RawValue = NULL, context: RawValue = NULL, told: RawValue = NULL
-    ) -> RawValue:
-        return await _execute(app, capability, raw, context, origins, told=told)
+    async def execute(raw: RawValue = NULL, context: RawValue = NULL) -> RawValue:
+        return await _execute(app, capability, raw, context, origins)
 
     return execute
 
 
 # A capability of any input and output.
 async def _execute(
-    app: App,
-    capability: Capability[Any, Any],
-    given: RawValue,
-    context: RawValue,
-    origins: Origins,
-    *,
-    told: RawValue,
+    app: App, capability: Capability[Any, Any], given: RawValue, context: RawValue, origins: Origins
 ) -> RawValue:
     info = activity.info()
     raw, context_data = unwrap(given), unwrap(context)
@@ -80,7 +72,7 @@ async def _execute(
     hold: Lease | Unheard = Unheard()
     if info.is_local:
         refuse_while_stopping()
-        carry = told_before(info, unwrap(told))
+        carry = told_before(info, ask)
     else:
         carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
         hold = Lease(info, activity.client())
@@ -89,7 +81,7 @@ async def _execute(
         if info.attempt > 1:
             carry = await earlier_attempts(info, activity.client())
     # A workflow that has it run locally keeps count itself.
-    own = info.is_local and told is not NULL
+    own = info.is_local and ask is not None and ask.told is not None
     grant = grant_of(info, ask)
     series = _series(info, ask)
     step = None if series is None else series.step

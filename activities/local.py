@@ -11,12 +11,11 @@ import dataclasses
 from datetime import timedelta
 from typing import Final
 
-from pydantic_core import from_json
 from temporalio import activity
 
 from ..runtime.call import Broke, Interruption
 from ..runtime.error import CapabilityError
-from ..runtime.messages import Carry
+from ..runtime.messages import Ask, Carry
 from ..runtime.names import PUT_OFF, UNKNOWN_ERROR
 from ..runtime.placement import LARGEST
 from .failure import AttemptFailed
@@ -53,18 +52,15 @@ def refuse_while_stopping() -> None:
         raise AttemptFailed("The worker shuts down.", type=PUT_OFF, non_retryable=True)
 
 
-def told_before(info: activity.Info, told: object) -> Carry:
+def told_before(info: activity.Info, ask: Ask | None) -> Carry:
     """What the attempts before this one came to.
 
     Args:
         info: The activity's own info. Where foreign code has the SDK retry, it counts attempts of
             which nothing is known.
-        told: What the asking workflow sent along; bytes of JSON.
+        ask: What the asking workflow sent along.
     """
-    try:
-        carry = Carry.from_details(from_json(told) if isinstance(told, bytes) else None)
-    except ValueError:
-        carry = Carry()
+    carry = (ask and ask.told) or Carry()
     missing = info.attempt - 1 - len(carry.errors)
     if missing <= 0:
         return carry

@@ -6,6 +6,7 @@ attempt came to, outlives the worker.
 """
 
 import asyncio
+import dataclasses
 from typing import Final
 
 from temporalio import workflow
@@ -13,7 +14,6 @@ from temporalio.common import RawValue, RetryPolicy
 
 from ..runtime.messages import Ask, Carry
 from ..runtime.placement import LARGEST
-from ..runtime.wire import encode
 from .cancellation import Cancellations
 from .execution import Execution, raw_value
 from .local_failure import Again, cancelled_between, read_local_failure
@@ -44,7 +44,7 @@ async def execute_locally(
             to end; it was not begun.
     """
     outbox = current_run().outbox
-    request = (raw_value(data), raw_value(ask.to_json()))
+    raw = raw_value(data)
     summary = f"{summary_of(asked.capability, ask.actor)}, {ask.surface}"[:200]
     carry = Carry()
     while True:
@@ -55,7 +55,8 @@ async def execute_locally(
                 raise
             cancellations.arrived = True
             return Execution(cancelled_between(asked, carry))
-        handle = _start(asked, request, carry, step_id, summary)
+        sent = dataclasses.replace(ask, told=carry)
+        handle = _start(asked, [raw, raw_value(sent.to_json())], step_id, summary)
         size = LARGEST
         try:
             await cancellations.until_done(handle, stop=True)
@@ -78,16 +79,12 @@ async def execute_locally(
 
 
 def _start(
-    asked: Asked,
-    request: tuple[RawValue, RawValue],
-    carry: Carry,
-    step_id: str,
-    summary: str,
+    asked: Asked, request: list[RawValue], step_id: str, summary: str
 ) -> workflow.ActivityHandle[RawValue]:
     options = current_run().options.of(asked.capability, rerun=False)
     return workflow.start_local_activity(
         asked.capability.id,
-        args=[*request, raw_value(encode(carry.details()))],
+        args=request,
         activity_id=step_id,
         result_type=RawValue,
         start_to_close_timeout=options["start_to_close_timeout"],
