@@ -35,6 +35,7 @@ from .local import (
     refuse_while_stopping,
     stopped,
     told_before,
+    told_in,
 )
 from .payload import NULL, unwrap, wrap
 
@@ -70,9 +71,10 @@ async def _execute(
     raw, context_data = unwrap(given), unwrap(context)
     ask, actor, surface = _read(context_data)
     hold: Lease | Unheard = Unheard()
+    told = told_in(context) if info.is_local else None
     if info.is_local:
         refuse_while_stopping()
-        carry = told_before(info, ask)
+        carry = told_before(info, told)
     else:
         carry = Carry.from_details(info.heartbeat_details[0]) if info.heartbeat_details else Carry()
         hold = Lease(info, activity.client())
@@ -81,7 +83,7 @@ async def _execute(
         if info.attempt > 1:
             carry = await earlier_attempts(info, activity.client())
     # A workflow that has it run locally keeps count itself.
-    own = info.is_local and ask is not None and ask.told is not None
+    own = told is not None
     grant = grant_of(info, ask)
     series = _series(info, ask)
     step = None if series is None else series.step

@@ -11,12 +11,14 @@ import dataclasses
 from datetime import timedelta
 from typing import Final
 
+from pydantic_core import from_json
 from temporalio import activity
+from temporalio.common import RawValue
 
 from ..runtime.call import Broke, Interruption
 from ..runtime.error import CapabilityError
-from ..runtime.messages import Ask, Carry
-from ..runtime.names import PUT_OFF, UNKNOWN_ERROR
+from ..runtime.messages import Carry
+from ..runtime.names import PUT_OFF, TOLD, UNKNOWN_ERROR
 from ..runtime.placement import LARGEST
 from .failure import AttemptFailed
 
@@ -52,15 +54,27 @@ def refuse_while_stopping() -> None:
         raise AttemptFailed("The worker shuts down.", type=PUT_OFF, non_retryable=True)
 
 
-def told_before(info: activity.Info, ask: Ask | None) -> Carry:
+def told_in(context: object) -> bytes | None:
+    """What the asking workflow told of earlier attempts, as JSON; ``None`` from foreign code.
+
+    Args:
+        context: The request context, as it arrived.
+    """
+    return context.payload.metadata.get(TOLD) if isinstance(context, RawValue) else None
+
+
+def told_before(info: activity.Info, told: bytes | None) -> Carry:
     """What the attempts before this one came to.
 
     Args:
         info: The activity's own info. Where foreign code has the SDK retry, it counts attempts of
             which nothing is known.
-        ask: What the asking workflow sent along.
+        told: What `told_in` gave.
     """
-    carry = (ask and ask.told) or Carry()
+    try:
+        carry = Carry.from_details(None if told is None else from_json(told))
+    except ValueError:
+        carry = Carry()
     missing = info.attempt - 1 - len(carry.errors)
     if missing <= 0:
         return carry

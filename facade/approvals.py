@@ -36,7 +36,7 @@ from temperance.approval_listing import (
     token_bytes,
     token_text,
 )
-from temperance.runtime.actor import Actor
+from temperance.runtime.actor import Actor, identifier_problem
 from temperance.runtime.approval import (
     ApprovalRecord,
     CancelInput,
@@ -227,6 +227,7 @@ class Approvals:
         source: DecisionSource = "api",
     ) -> ApprovalRecord:
         """Withdraws the request; the requester may do so too. See `approve`."""
+        _refuse_unwritable(approval, comment)
         sent = CancelInput(by=_person(by), comment=comment, source=source)
         return await self._update(
             approval, CANCEL_UPDATE, sent, _update_id(approval, str(by), "cancel")
@@ -267,6 +268,7 @@ class Approvals:
         comment: str | None,
         source: DecisionSource,
     ) -> ApprovalRecord:
+        _refuse_unwritable(approval, comment)
         sent = DecisionInput(
             approved=approved, approver=_person(approver), comment=comment, source=source
         )
@@ -316,8 +318,7 @@ class Approvals:
         return CapabilityError("APPROVAL_CONSUMED")
 
     def _handle(self, approval: str) -> "WorkflowHandle[object, RawValue]":
-        if not approval.startswith("approval-"):
-            raise _unknown()
+        _refuse_unwritable(approval)
         return cast(
             "WorkflowHandle[object, RawValue]",
             self._client.get_workflow_handle(approval, result_type=RawValue),
@@ -332,6 +333,18 @@ _GONE: Final = (
     RPCStatusCode.FAILED_PRECONDITION,
 )
 _ENDS: Final = ("APPROVAL_REJECTED", "APPROVAL_EXPIRED", "APPROVAL_CANCELLED")
+
+
+def _refuse_unwritable(approval: str, comment: str | None = None) -> None:
+    """Refuses what could not be sent: an id that no approval has, a comment that is no Unicode."""
+    if not approval.startswith("approval-") or identifier_problem(approval) is not None:
+        raise _unknown()
+    try:
+        (comment or "").encode()
+    except UnicodeEncodeError:
+        raise CapabilityError(
+            "INPUT_INVALID", "The comment must be text that is Unicode.", stage="approval"
+        ) from None
 
 
 def _person(actor: Actor) -> dict[str, JsonValue]:

@@ -21,7 +21,6 @@ from pydantic_core import from_json
 
 from .actor import Actor, actor_of
 from .approval import Grant
-from .carry import Carry
 from .names import SURFACES, Surface
 from .series import Series
 from .wire import WireObject, as_object, encode, text, texts, whole
@@ -42,8 +41,6 @@ class Ask:
             its execution id.
         correlation_id: The application's own id.
         grant: The approval that authorizes it; only an approval workflow sends one.
-        told: What the attempts before came to; only a workflow that runs it locally, and keeps
-            count itself, sends that.
         series: Where the execution is run again, or asked about: which step it is.
     """
 
@@ -54,7 +51,6 @@ class Ask:
     repeat_of: str | None = None
     correlation_id: str | None = None
     grant: Grant | None = None
-    told: Carry | None = None
     series: Series | None = None
 
     def to_json(self) -> bytes:
@@ -75,8 +71,6 @@ class Ask:
             unusual["grant"] = _write_grant(self.grant)
         if self.series is not None:
             unusual["series"] = self.series.to_wire()
-        if self.told is not None:
-            unusual["told"] = self.told.details()
         line = f"{self.surface} {run or _NO_RUN} {self.actor}"
         return encode([line, unusual] if unusual else line)
 
@@ -109,7 +103,6 @@ class Ask:
             repeat_of=text(unusual.get("repeats")),
             correlation_id=text(unusual.get("correlation")),
             grant=_read_grant(as_object(unusual.get("grant"))),
-            told=Carry.from_details(unusual["told"]) if "told" in unusual else None,
             series=Series.from_wire(as_object(unusual.get("series"))),
         )
 

@@ -83,6 +83,10 @@ SEARCH_ATTRIBUTES: Final[dict[str, str]] = {
 WORKER_SHUTDOWN: Final = "WorkerShutdown"
 """Failure type of an attempt that ended because its worker shut down (DESIGN section 6)."""
 
+TOLD: Final = "temperance-told"
+"""Key in the metadata of a request context: what the attempts before a local one came to. It is not
+an argument of its own: the SDK ignores the types of all where there are more than are sent."""
+
 PUT_OFF: Final = "WorkerStopping"
 """Failure type of a local activity that its worker, which is shutting down, did not begin."""
 

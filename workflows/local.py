@@ -6,14 +6,15 @@ attempt came to, outlives the worker.
 """
 
 import asyncio
-import dataclasses
 from typing import Final
 
 from temporalio import workflow
 from temporalio.common import RawValue, RetryPolicy
 
 from ..runtime.messages import Ask, Carry
+from ..runtime.names import TOLD
 from ..runtime.placement import LARGEST
+from ..runtime.wire import encode
 from .cancellation import Cancellations
 from .execution import Execution, raw_value
 from .local_failure import Again, cancelled_between, read_local_failure
@@ -44,7 +45,7 @@ async def execute_locally(
             to end; it was not begun.
     """
     outbox = current_run().outbox
-    raw = raw_value(data)
+    request = (raw_value(data), raw_value(ask.to_json()))
     summary = f"{summary_of(asked.capability, ask.actor)}, {ask.surface}"[:200]
     carry = Carry()
     while True:
@@ -55,8 +56,7 @@ async def execute_locally(
                 raise
             cancellations.arrived = True
             return Execution(cancelled_between(asked, carry))
-        sent = dataclasses.replace(ask, told=carry)
-        handle = _start(asked, [raw, raw_value(sent.to_json())], step_id, summary)
+        handle = _start(asked, request, carry, step_id, summary)
         size = LARGEST
         try:
             await cancellations.until_done(handle, stop=True)
@@ -78,13 +78,24 @@ async def execute_locally(
             return Execution(cancelled_between(asked, carry))
 
 
+def _telling(context: RawValue, carry: Carry) -> RawValue:
+    """The request context of one attempt, with what the attempts before it came to."""
+    told = raw_value(context.payload.data)
+    told.payload.metadata[TOLD] = encode(carry.details())
+    return told
+
+
 def _start(
-    asked: Asked, request: list[RawValue], step_id: str, summary: str
+    asked: Asked,
+    request: tuple[RawValue, RawValue],
+    carry: Carry,
+    step_id: str,
+    summary: str,
 ) -> workflow.ActivityHandle[RawValue]:
     options = current_run().options.of(asked.capability, rerun=False)
     return workflow.start_local_activity(
         asked.capability.id,
-        args=request,
+        args=[request[0], _telling(request[1], carry)],
         activity_id=step_id,
         result_type=RawValue,
         start_to_close_timeout=options["start_to_close_timeout"],

@@ -67,7 +67,9 @@ def raw_input(capability: Capability[Any, Any] | None, value: object, *, by_id: 
         # What has no canonical form is refused, though it may have some JSON form: its hash, and
         # with it the step, would differ from process to process.
         data = canonical_json(value)
-    except ValueError:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - a serializer of the application's own: it may raise anything
         return UNWRITABLE
     return RawInput(data, hash_bytes(data))
 
@@ -109,7 +111,7 @@ def _instance(capability: Capability[Any, Any] | None, value: object) -> RawInpu
     if capability is not None:
         schema = capability.input_schema
         # What is not of the input type is written loosely: the activity says what is wrong with it.
-        with suppress(Exception):
+        with suppress(BaseException):
             data, canonical = schema.both_forms(value)
             return RawInput(data, hash_bytes(canonical))
     data = json_of(value)

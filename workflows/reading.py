@@ -91,7 +91,7 @@ def read_result(asked: Asked, value: RawValue) -> ExecutionResult[object]:
         return failed(
             asked, CapabilityError("OUTPUT_INVALID", details=problems_of(error)), "done", reply
         )
-    except Exception:  # noqa: BLE001 - a validator of the application's own
+    except BaseException:  # noqa: BLE001 - a validator of the application's own: it may raise anything
         return failed(asked, CapabilityError("OUTPUT_INVALID"), "done", reply)
     return Completed(
         execution_id=execution_id,
@@ -161,7 +161,7 @@ def typed(envelope: ExecutionResult[object], asked: Asked) -> ExecutionResult[ob
         return envelope
     try:
         output: object = asked.capability.output_schema.read(to_json(envelope.output))
-    except Exception:  # noqa: BLE001 - a validator of the application's own
+    except BaseException:  # noqa: BLE001 - a validator of the application's own: it may raise anything
         return failed(asked, CapabilityError("OUTPUT_INVALID"), "done")
     return dataclasses.replace(envelope, output=output)
 

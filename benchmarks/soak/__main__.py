@@ -19,7 +19,7 @@ from temperance.embedded import EmbeddedServer, EmbeddedServerError
 
 from .journey import Journey
 from .load import Load
-from .sampling import Sample, Watched
+from .sampling import Sample, Watched, sample
 from .shop import CountingSink, app_of
 from .verdict import Row, rows_of
 
@@ -66,36 +66,40 @@ async def _soak(seconds: float, every: float) -> tuple[list[Sample], Counter[str
         database = Path(folder) / "temporal.db"
         async with (
             EmbeddedServer(db_path=database, headless=True) as server,
-            Watched(server.target_host) as worker,
+            Watched(server.target_host, "governed") as worker,
+            Watched(server.target_host, "plain") as plain,
         ):
             app = app_of(CountingSink(), Journey)
             load = Load(await server.connect(plugins=[TemperancePlugin(app)]))
             under_load = asyncio.create_task(load.run())
-            began = monotonic()
+            began, recorded = monotonic(), dict[str, int]()
             while (now := monotonic() - began) < seconds:
                 if under_load.done():
                     await under_load
                 if server.pid is None:
                     raise RuntimeError("the server ended")
-                sample = await worker.sample(
-                    now, server=server.pid, database=database, open_=load.open
+                taken, recorded = await sample(
+                    now,
+                    worker,
+                    plain,
+                    server=server.pid,
+                    database=database,
+                    open_=load.open,
                 )
-                samples.append(sample)
-                _tell(sample, seconds)
+                samples.append(taken)
+                _tell(taken, seconds)
                 await asyncio.sleep(every)
             under_load.cancel()
             await asyncio.wait([under_load])
-            return samples, load.done + Counter(
-                {f"events: {k}": n for k, n in worker.events.items()}
-            )
+            return samples, load.done + Counter({f"events: {k}": n for k, n in recorded.items()})
 
 
-def _tell(sample: Sample, seconds: float) -> None:
+def _tell(taken: Sample, seconds: float) -> None:
     print(
-        f"{sample.seconds / 60:5.1f} of {seconds / 60:.1f} min: "
-        f"worker {sample.worker_mib:.0f} MiB, {sample.tasks} tasks, {sample.threads} threads; "
-        f"server {sample.server_mib:.0f} MiB, {sample.stored_mib:.0f} MiB stored; "
-        f"{sample.events} events, {sample.open} under way",
+        f"{taken.seconds / 60:5.1f} of {seconds / 60:.1f} min: "
+        f"worker {taken.worker_mib:.0f} MiB (control {taken.plain_mib:.0f}), "
+        f"{taken.tasks} tasks, {taken.threads} threads; server {taken.server_mib:.0f} MiB, "
+        f"{taken.stored_mib:.0f} MiB stored; {taken.events} events, {taken.open} under way",
         file=sys.stderr,
         flush=True,
     )

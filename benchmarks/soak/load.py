@@ -15,9 +15,10 @@ from temporalio.client import Client, WorkflowFailureError
 
 from temperance import Approvals, CapabilityError, TemperanceClient
 
+from .by_hand import PlainJourney, PlainPlan
 from .journey import Journey, Plan
 from .shop import ADA, GRACE, CountingSink, Order, app_of, look, pay, ship
-from .worker import TASK_QUEUE
+from .worker import PLAIN_QUEUE, TASK_QUEUE
 
 JOURNEYS_A_SECOND: Final = 2.0
 REQUESTS_A_SECOND: Final = 4.0
@@ -51,6 +52,7 @@ class Load:
     async def _journeys(self, group: asyncio.TaskGroup) -> None:
         for number in count():
             group.create_task(self._counted(self._journey(number)))
+            group.create_task(self._counted(self._plain_journey(number)))
             await asyncio.sleep(1 / JOURNEYS_A_SECOND)
 
     async def _journey(self, number: int) -> None:
@@ -69,6 +71,16 @@ class Load:
             self.done[f"workflows: {type(failure.cause).__name__}"] += 1
         else:
             self.done["workflows"] += 1
+
+    async def _plain_journey(self, number: int) -> None:
+        await self._client.execute_workflow(
+            PlainJourney.run,
+            PlainPlan(number=number),
+            id=f"plain-{number}",
+            task_queue=PLAIN_QUEUE,
+            execution_timeout=timedelta(minutes=2),
+        )
+        self.done["control workflows"] += 1
 
     async def _requests(self, group: asyncio.TaskGroup) -> None:
         client = TemperanceClient(

@@ -3,11 +3,10 @@
 import asyncio
 import json
 import sys
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -24,6 +23,7 @@ class Sample:
     Args:
         seconds: Since the load began.
         worker_mib: Resident memory of the worker.
+        plain_mib: Resident memory of the control, a worker without the library.
         tasks: Its asyncio tasks.
         threads: Its Python threads.
         objects: What its garbage collector knows, after a collection.
@@ -37,6 +37,7 @@ class Sample:
 
     seconds: float
     worker_mib: float
+    plain_mib: float
     tasks: int
     threads: int
     objects: int
@@ -65,15 +66,15 @@ class Watched:
 
     Args:
         host: The server that it works for.
+        kind: With the plugin, or the control without.
     """
 
-    def __init__(self, host: str) -> None:
-        self._host = host
+    def __init__(self, host: str, kind: Literal["governed", "plain"]) -> None:
+        self._arguments = (host, kind)
         self._process: asyncio.subprocess.Process | None = None
-        self.events: Counter[str] = Counter()
 
     async def __aenter__(self) -> Self:
-        command = [sys.executable, "-m", "benchmarks.soak.worker", self._host]
+        command = [sys.executable, "-m", "benchmarks.soak.worker", *self._arguments]
         self._process = await asyncio.create_subprocess_exec(
             *bound_to_this_process(command),
             stdin=asyncio.subprocess.PIPE,
@@ -99,14 +100,13 @@ class Watched:
             process.kill()
             await process.wait()
 
-    async def sample(self, seconds: float, *, server: int, database: Path, open_: int) -> Sample:
-        """Takes one sample.
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._running().pid
 
-        Args:
-            seconds: Since the load began.
-            server: Process id of the server.
-            database: Its file.
-            open_: Requests under way.
+    async def told(self) -> Told:
+        """What it says of itself, after a collection.
 
         Raises:
             RuntimeError: The worker ended.
@@ -116,30 +116,63 @@ class Watched:
             raise RuntimeError("the worker has no input")
         process.stdin.write(b"\n")
         await process.stdin.drain()
-        told = _TOLD.validate_json(await self._line())
-        self.events = Counter(told["events"])
-        return Sample(
-            seconds=seconds,
-            worker_mib=resident_mib(process.pid),
-            tasks=told["tasks"],
-            threads=told["threads"],
-            objects=told["objects"],
-            files=open_files(process.pid) or 0,
-            server_mib=resident_mib(server),
-            server_files=open_files(server) or 0,
-            stored_mib=stored_mib(database),
-            events=self.events.total(),
-            open=open_,
-        )
+        return _TOLD.validate_json(await self._line())
 
     async def _line(self) -> bytes:
         process = self._running()
-        line = b"" if process.stdout is None else await process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the worker ended ({await process.wait()})")
-        return line
+        while True:
+            line = b"" if process.stdout is None else await process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the worker ended ({await process.wait()})")
+            if line[:1] in {b"{", b'"'}:
+                return line
+            sys.stderr.buffer.write(line)  # the SDK's core writes its warnings there
 
     def _running(self) -> asyncio.subprocess.Process:
         if self._process is None:
             raise RuntimeError("the worker was not started")
         return self._process
+
+
+async def sample(
+    seconds: float,
+    worker: Watched,
+    plain: Watched,
+    *,
+    server: int,
+    database: Path,
+    open_: int,
+) -> tuple[Sample, dict[str, int]]:
+    """Takes one sample.
+
+    Args:
+        seconds: Since the load began.
+        worker: The worker with the plugin.
+        plain: The control.
+        server: Process id of the server.
+        database: Its file.
+        open_: Requests under way.
+
+    Returns:
+        The sample, and how many audit events of each type there were so far.
+
+    Raises:
+        RuntimeError: A worker ended.
+    """
+    told = await worker.told()
+    await plain.told()  # it collects its garbage too
+    taken = Sample(
+        seconds=seconds,
+        worker_mib=resident_mib(worker.pid),
+        plain_mib=resident_mib(plain.pid),
+        tasks=told["tasks"],
+        threads=told["threads"],
+        objects=told["objects"],
+        files=open_files(worker.pid) or 0,
+        server_mib=resident_mib(server),
+        server_files=open_files(server) or 0,
+        stored_mib=stored_mib(database),
+        events=sum(told["events"].values()),
+        open=open_,
+    )
+    return taken, told["events"]

@@ -44,10 +44,12 @@ Figure = Callable[[Sample], float]
 # What may grow by the hour. A worker of 150 MiB that grows by 10 in an hour is one that runs
 # for a week; a leak of 100 bytes for each execution would be 9 MiB an hour under this load.
 _ROWS: Final[Sequence[tuple[str, str, Figure, float | None]]] = (
-    ("worker memory", "MiB", lambda s: s.worker_mib, 8.0),
+    ("worker memory", "MiB", lambda s: s.worker_mib, None),
+    ("control memory", "MiB", lambda s: s.plain_mib, None),
+    ("worker beyond control", "MiB", lambda s: s.worker_mib - s.plain_mib, 8.0),
     ("worker asyncio tasks", "", lambda s: s.tasks, 20.0),
     # The pool for `def` handlers makes a thread wherever none is idle, up to its 128.
-    ("worker threads", "", lambda s: s.threads, 16.0),
+    ("worker threads", "", lambda s: s.threads, 64.0),
     ("worker objects", "", lambda s: s.objects, 20_000.0),
     ("worker open files", "", lambda s: s.files, 2.0),
     ("server memory", "MiB", lambda s: s.server_mib, None),

@@ -1,7 +1,8 @@
-"""A worker under load: `python -m benchmarks.soak.worker HOST`.
+"""A worker under load: `python -m benchmarks.soak.worker HOST governed|plain`.
 
 Says ``"ready"``, then answers each line of its input with one line of JSON: what it is made of at
-that moment. Ends with its input. Beside serving, it runs executions in process all the time.
+that moment. Ends with its input. Beside serving, the governed one runs
+executions in process all the time.
 """
 
 import asyncio
@@ -10,24 +11,35 @@ import logging
 import os
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
 from benchmarks.saying import say
 from temperance import Runtime, TemperancePlugin
 
+from . import by_hand
+from .by_hand import PlainJourney
 from .journey import Journey
 from .shop import ADA, CountingSink, Order, app_of, look, ship
 
 TASK_QUEUE = "soak"
+PLAIN_QUEUE = "plain"
 
 
-async def main(host: str) -> None:
+async def main(host: str, kind: str) -> None:
     """Serves until the input ends."""
     logging.disable(logging.WARNING)  # what fails is meant to
     sink = CountingSink()
+    if kind == "plain":
+        with ThreadPoolExecutor(128) as threads:
+            async with await plain(host, threads):
+                say("ready")
+                await answer(sink)
+        return
     app = app_of(sink, Journey)
     client = await Client.connect(host, plugins=[TemperancePlugin(app)])
     async with Worker(client, task_queue=TASK_QUEUE, workflows=[Journey], max_cached_workflows=100):
@@ -35,6 +47,18 @@ async def main(host: str) -> None:
         say("ready")
         await answer(sink)
         beside.cancel()
+
+
+async def plain(host: str, threads: ThreadPoolExecutor) -> Worker:
+    """The control: a worker without the library."""
+    return Worker(
+        await Client.connect(host, data_converter=pydantic_data_converter),
+        task_queue=PLAIN_QUEUE,
+        workflows=[PlainJourney],
+        activities=[by_hand.look, by_hand.pay, by_hand.ship],
+        activity_executor=threads,
+        max_cached_workflows=100,
+    )
 
 
 async def in_process(runtime: Runtime) -> None:
@@ -64,6 +88,6 @@ async def answer(sink: CountingSink) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+    asyncio.run(main(sys.argv[1], sys.argv[2]))
     # The SDK's threads may outlive the interpreter by a moment, and end it with a fatal error then.
     os._exit(0)

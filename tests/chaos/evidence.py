@@ -44,7 +44,12 @@ class Single:
 
 @dataclass
 class Evidence:
-    """All of it. `approvals` is by execution id: approval id and envelope, None while pending."""
+    """All of it.
+
+    `approvals` is by execution id: approval id and envelope, None while pending. `events` say in
+    `by` which process wrote them, `disturbed` are the processes that died or stood still, `away`
+    is from when to when, in Unix time, there was no server.
+    """
 
     namespace: str = "default"
     jobs: dict[int, Job] = field(default_factory=dict[int, Job])
@@ -56,6 +61,8 @@ class Evidence:
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
     rows: list[Row] = field(default_factory=list[Row])
     events: list[Json] = field(default_factory=list[Json])
+    disturbed: set[str] = field(default_factory=set[str])
+    away: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
 
 
 async def gather(fleet: Fleet, client: Client, load: Load, deeds: Deeds) -> Evidence:
@@ -81,7 +88,8 @@ async def gather(fleet: Fleet, client: Client, load: Load, deeds: Deeds) -> Evid
     found.rows = fleet.ledger.rows()
     for path in sorted((fleet.folder / "audit").glob("*.jsonl")):
         for line in path.read_text().splitlines():
-            found.events.append(json.loads(line))
+            found.events.append({**json.loads(line), "by": path.stem})
+    found.disturbed, found.away = {str(pid) for pid in fleet.disturbed}, fleet.away
     return found
 
 

@@ -1,6 +1,7 @@
 """The processes of a chaos run: one server on a file, and workers that are started again."""
 
 import asyncio
+import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -36,6 +37,10 @@ class Fleet:
             db_path=folder / "temporal.db", headless=True, log_path=folder / "server.log"
         )
         self.deaths = 0
+        self.disturbed: set[int] = set()
+        """Processes that died, or stood still for a time."""
+        self.away: list[tuple[float, float]] = []
+        """From when to when, in Unix time, the server was away."""
         self._workers: dict[int, WorkerProcess] = {}
         self._keepers: list[asyncio.Task[None]] = []
         self._started = 0
@@ -76,6 +81,7 @@ class Fleet:
         """Let a worker stand still for longer than the server waits, and then go on."""
         with suppress(ProcessLookupError, IndexError):
             worker = self._any(rng)
+            self.disturbed.add(worker.pid)
             worker.suspend()
             try:
                 await asyncio.sleep(rng.uniform(*seconds))
@@ -84,9 +90,11 @@ class Fleet:
 
     async def restart_server(self, rng: Random) -> None:
         """Kill the server, and start it again on the same file and port."""
+        begun = time.time()
         await self.server.kill()
         await asyncio.sleep(rng.uniform(0, 0.5))
         await self.server.start()
+        self.away.append((begun, time.time()))
 
     def _any(self, rng: Random) -> WorkerProcess:
         running = [entry for entry in self._workers.values() if entry.exit_code is None]
@@ -108,5 +116,6 @@ class Fleet:
             self._workers[place] = worker
             await worker.wait(timedelta(days=1))
             self.deaths += 1
+            self.disturbed.add(worker.pid)
             # One that cannot reach the server ends at once.
             await asyncio.sleep(0.1)

@@ -21,6 +21,7 @@ from tests.chaos.verify_trail import (
     approved_before_run,
     effects_have_a_start,
     ends_agree_with_envelopes,
+    further_ends_are_explained,
 )
 
 CHECKS: tuple[Check, ...] = (
@@ -32,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     effects_have_a_start,
     ends_agree_with_envelopes,
     approved_before_run,
+    further_ends_are_explained,
 )
 
 

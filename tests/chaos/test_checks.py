@@ -45,7 +45,8 @@ def sound() -> Evidence:
         found.workflows["w"].answers.append({"n": n, "envelope": envelope})
         for type_ in ("capability.started", "capability.completed"):
             event = {"event_id": f"{id_}:1:{type_}", "execution_id": id_, "attempt": 1}
-            found.events.append({**event, "type": type_})
+            at = "2026-01-01T00:00:00Z"
+            found.events.append({**event, "type": type_, "at": at, "by": "1"})
         if kind == "gated":
             found.approvals[id_] = ("approval-2", envelope)
     return found
@@ -105,6 +106,10 @@ def _no_end(found: Evidence) -> None:
     del found.events[1]
 
 
+def _second_end(found: Evidence) -> None:
+    found.events.append({**found.events[1], "event_id": "another", "attempt": 2})
+
+
 def _not_approved(found: Evidence) -> None:
     found.verdicts = [replace(found.verdicts[0], approve=False)]
 
@@ -138,6 +143,7 @@ def test_sound_evidence_passes_every_check() -> None:
         (_denied_effect, "envelopes_agree_with_the_ledger"),
         (_no_start, "effects_have_a_start"),
         (_no_end, "ends_agree_with_envelopes"),
+        (_second_end, "further_ends_are_explained"),
         (_not_approved, "approved_before_run"),
         (_both_counted, "approved_before_run"),
     ],

@@ -1,6 +1,7 @@
 """The checks of trail and approvals, and how often the documented exceptions occurred."""
 
 from collections import Counter, defaultdict
+from datetime import datetime
 
 from tests.chaos.evidence import Evidence, Json
 from tests.chaos.verify import envelopes
@@ -90,6 +91,35 @@ def approved_before_run(found: Evidence) -> list[str]:
         if row.capability == "chaos.gated" and row.execution_id not in approved | perhaps
     ]
     return wrong
+
+
+def further_ends_are_explained(found: Evidence) -> list[str]:
+    """G1: an end that another one follows in the same run was recorded by a process in trouble.
+
+    It died, or stood still, or the server was away, before it could report the end.
+    """
+    wrong: list[str] = []
+    for execution_id, events in events_by_execution(found).items():
+        by_run: dict[object, list[Json]] = defaultdict(list)
+        for event in sorted(events, key=lambda one: one["at"]):
+            if event["type"] in _ANY_END:
+                by_run[event.get("workflow_id"), event.get("run_id")].append(event)
+        wrong += [
+            f"{execution_id}: {[_end(one) for one in ends]}"
+            for ends in by_run.values()
+            if any(not _in_trouble(found, one) for one in ends[:-1])
+        ]
+    return wrong
+
+
+def _in_trouble(found: Evidence, event: Json) -> bool:
+    at = datetime.fromisoformat(event["at"]).timestamp()
+    away = any(begun - 2 < at < ended for begun, ended in found.away)
+    return away or event["by"] in found.disturbed
+
+
+def _end(event: Json) -> tuple[object, ...]:
+    return event["type"], event["attempt"], event.get("error_code"), event["by"]
 
 
 def exceptions(found: Evidence) -> Counter[str]:
