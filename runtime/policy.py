@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal
 
@@ -42,7 +42,7 @@ class Policy:
         name: Name in audit events and tables; the function's unless given.
     """
 
-    function: PolicyFunction
+    function: PolicyFunction = field(repr=False)
     phase: Phase = "invocation"
     name: str = ""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
@@ -39,8 +39,8 @@ class Found:
     """
 
     verdict: Verdict
-    output: object = None
-    json: bytes = b"null"
+    output: object = field(default=None, repr=False)
+    json: bytes = field(default=b"null", repr=False)
 
 
 async def ask_reconcile(app: App, call: Call) -> Found:

@@ -38,6 +38,10 @@ class RawInput(NamedTuple):
     json: bytes
     hash: str
 
+    def __repr__(self) -> str:
+        """The hash; not the input, which may end in a log."""
+        return f"RawInput(hash={self.hash!r})"
+
 
 UNWRITABLE: Final = RawInput(b"", "0" * HASH_LENGTH)
 """Stands for a value that has no JSON form at all."""

@@ -58,15 +58,25 @@ async def plainly(ctx: Context[Any], proceed: Callable[[], Awaitable[object]]) -
     return await proceed()
 
 
+def anybody(approver: Actor, record: ApprovalRecord) -> bool:
+    """May approve."""
+    return True
+
+
+def nobody(approver: Actor, record: ApprovalRecord) -> bool:
+    """May approve."""
+    return False
+
+
 @dataclass
 class Play:
     """What the parts of the application do in this example."""
 
     handler: Callable[[object], Any] = lambda _: Slip(card=SECRET)
-    rules: dict[tuple[Phase, int], Policy] = field(default_factory=dict)
-    layers: list[Callable[..., Any]] = field(default_factory=list)
+    rules: dict[tuple[Phase, int], Policy] = field(default_factory=dict[tuple[Phase, int], Policy])
+    layers: list[Callable[..., Any]] = field(default_factory=list[Callable[..., Any]])
     redact: Callable[[Any], object] | None = None
-    may_approve: Callable[[Actor, ApprovalRecord], Any] = lambda *_: True
+    may_approve: Callable[[Actor, ApprovalRecord], Any] = anybody
     door: Door = field(default_factory=Door)
 
 
@@ -192,7 +202,7 @@ APP: Final = App(
         ],
         [_rule(phase, number) for phase in PHASES for number in range(LAYERS)],
         [_layer(number) for number in range(LAYERS)],
-        policy_timeout=timedelta(milliseconds=300),
+        policy_timeout=timedelta(seconds=20),
     ),
     context=holding,
     sinks=[SINK],
