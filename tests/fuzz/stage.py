@@ -5,6 +5,7 @@ middleware, context, redaction and rules about approvers do is looked up here wh
 """
 
 import contextlib
+import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -30,6 +31,7 @@ from temperance import (
 )
 from temperance.runtime.approval import ApprovalRecord
 from temperance.runtime.policy import PHASES, Phase
+from temperance.runtime.reconcile import Reconcile, Unknown
 from tests.fuzz.judging import Door
 from tests.fuzz.secret import SECRET
 from tests.runtime import models
@@ -63,6 +65,11 @@ def anybody(approver: Actor, record: ApprovalRecord) -> bool:
     return True
 
 
+async def cannot_tell(input: object) -> Unknown:
+    """What became of it."""
+    return Unknown()
+
+
 def nobody(approver: Actor, record: ApprovalRecord) -> bool:
     """May approve."""
     return False
@@ -77,6 +84,7 @@ class Play:
     layers: list[Callable[..., Any]] = field(default_factory=list[Callable[..., Any]])
     redact: Callable[[Any], object] | None = None
     may_approve: Callable[[Actor, ApprovalRecord], Any] = anybody
+    reconcile: Callable[..., Any] = cannot_tell
     door: Door = field(default_factory=Door)
 
 
@@ -136,6 +144,12 @@ def _layer(number: int) -> Callable[..., Any]:
         return (layers[number] if number < len(layers) else plainly)(ctx, proceed)
 
     return layer
+
+
+async def find_out(input: Order) -> Any:
+    """What became of it, as the play says."""
+    answer = STAGE.play.reconcile(input)
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 def may_approve(approver: Actor, record: ApprovalRecord) -> bool:
@@ -198,6 +212,14 @@ APP: Final = App(
             one("fuzz.thread", handle_in_thread),
             one("fuzz.again", **AGAIN),
             one("fuzz.asked", approval=Approval(type="lead", expires_in=timedelta(hours=1))),
+            one(
+                "fuzz.settled",
+                reconcile=Reconcile(
+                    find_out,
+                    retry=Retry(max_retries=1, backoff=timedelta(0)),
+                    timeout=timedelta(milliseconds=200),
+                ),
+            ),
             *(taking(id, type_) for id, type_ in TYPES.items()),
         ],
         [_rule(phase, number) for phase in PHASES for number in range(LAYERS)],
