@@ -12,6 +12,7 @@ from itertools import count
 from typing import Final
 
 from temporalio.client import Client, WorkflowFailureError
+from temporalio.service import RPCError
 
 from temperance import Approvals, CapabilityError, TemperanceClient
 
@@ -92,15 +93,19 @@ class Load:
             self.runs += RUNS
 
     async def _plain_journey(self, number: int) -> None:
-        await self._client.execute_workflow(
-            PlainJourney.run,
-            PlainPlan(number=number),
-            id=f"plain-{number}",
-            task_queue=PLAIN_QUEUE,
-            execution_timeout=timedelta(minutes=2),
-        )
-        self.done["control workflows"] += 1
-        self.runs += RUNS
+        try:
+            await self._client.execute_workflow(
+                PlainJourney.run,
+                PlainPlan(number=number),
+                id=f"plain-{number}",
+                task_queue=PLAIN_QUEUE,
+                execution_timeout=timedelta(minutes=2),
+            )
+        except WorkflowFailureError as failure:  # on a busy machine an attempt can take too long
+            self.done[f"control workflows: {type(failure.cause).__name__}"] += 1
+        else:
+            self.done["control workflows"] += 1
+            self.runs += RUNS
 
     async def _requests(self, group: asyncio.TaskGroup) -> None:
         client = TemperanceClient(
@@ -123,17 +128,23 @@ class Load:
     async def _decisions(self) -> None:
         approvals = Approvals(self._client)
         while self.open or not self._stopping.is_set():
-            async for asked in approvals.list("pending"):
-                try:
-                    if len(asked.id) % 2 or int(asked.id[-1], 16) % 3:
-                        await approvals.approve(asked.id, approver=GRACE)
-                    else:
-                        await approvals.reject(asked.id, approver=GRACE)
-                except CapabilityError as refusal:
-                    self.done[f"decisions: {refusal.code}"] += 1  # it was closed meanwhile
-                else:
-                    self.done["decisions"] += 1
+            try:
+                async for asked in approvals.list("pending"):
+                    await self._decision(approvals, asked.id)
+            except RPCError as error:
+                self.done[f"not answered: {error.status.name}"] += 1
             await asyncio.sleep(DECIDE_EVERY)
+
+    async def _decision(self, approvals: Approvals, id: str) -> None:
+        try:
+            if len(id) % 2 or int(id[-1], 16) % 3:
+                await approvals.approve(id, approver=GRACE)
+            else:
+                await approvals.reject(id, approver=GRACE)
+        except CapabilityError as refusal:
+            self.done[f"decisions: {refusal.code}"] += 1  # it was closed meanwhile
+        else:
+            self.done["decisions"] += 1
 
     def _has_room(self, kind: str) -> bool:
         if self.open < MOST_OPEN:
@@ -145,5 +156,7 @@ class Load:
         self.open += 1
         try:
             await work
+        except RPCError as error:  # the server was too busy to answer in time
+            self.done[f"not answered: {error.status.name}"] += 1
         finally:
             self.open -= 1
