@@ -74,7 +74,7 @@ async def _execute(
     *,
     task_queue: str | None,
 ) -> Execution:
-    rerun = _follows_another_run()
+    rerun = follows_another_run()
     handle = workflow.start_activity(
         asked.capability.id,
         args=[raw_value(data), raw_value(ask.to_json())],
@@ -99,7 +99,8 @@ async def _execute(
     raise failure
 
 
-def _follows_another_run() -> bool:
+def follows_another_run() -> bool:
+    """Whether this run came from a reset or a workflow-level retry, so that others came before."""
     info = workflow.info()
     return info.attempt > 1 or info.run_id != info.original_execution_run_id
 

@@ -21,7 +21,7 @@ from .absent import Sent
 from .approval_options import request_of
 from .asking import ask_person
 from .cancellation import Cancellations, deliver_cancellation
-from .execution import Execution
+from .execution import Execution, follows_another_run
 from .fatal import MalformedInvoker
 from .joining import record_joined
 from .local import execute_locally
@@ -310,13 +310,16 @@ class Invoker:
 
 
 def _not_asked(envelope: ApprovalRequired) -> Cancelled:
-    """The envelope of a request that was cancelled before a person was asked."""
+    """The envelope of a request that was cancelled before a person was asked, in this run.
+
+    An earlier run may have asked, and then whoever approves has it executed all the same.
+    """
     return Cancelled(
         execution_id=envelope.execution_id,
         capability=envelope.capability,
         attempts=envelope.attempts,
         errors=envelope.errors,
-        effect=envelope.effect,
+        effect="possible" if follows_another_run() else envelope.effect,
         repeat_of=envelope.repeat_of,
         error=CapabilityError("CANCELLED", stage="approval").public(),
     )
