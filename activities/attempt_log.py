@@ -6,8 +6,8 @@ with ``structlog.contextvars.merge_contextvars`` shows them.
 """
 
 import logging
-from collections.abc import Mapping
-from contextvars import Token
+from collections.abc import Sequence
+from contextvars import ContextVar, Token
 from typing import Any
 
 import structlog.contextvars
@@ -16,7 +16,21 @@ from ..runtime.call import Call
 from .failure import AttemptFailed
 
 
-def bind_attempt(call: Call) -> Mapping[str, Token[Any]]:  # tokens of structlog's own variables
+def _variables(*names: str) -> "tuple[ContextVar[Any], ...]":
+    """The variables that structlog keeps these fields in; to find them anew is most of binding."""
+    bound = structlog.contextvars.bind_contextvars(**dict.fromkeys(names))
+    structlog.contextvars.reset_contextvars(**bound)
+    return tuple(bound[name].var for name in names)
+
+
+_EXECUTION_ID, _CAPABILITY, _ATTEMPT, _WORKFLOW_ID = _variables(
+    "execution_id", "capability", "attempt", "workflow_id"
+)
+
+Bound = Sequence[Token[Any]]  # of structlog's own variables
+
+
+def bind_attempt(call: Call) -> Bound:
     """Binds an attempt to the current context, with the ids that its audit events carry.
 
     Args:
@@ -25,17 +39,18 @@ def bind_attempt(call: Call) -> Mapping[str, Token[Any]]:  # tokens of structlog
     Returns:
         What `unbind_attempt` needs.
     """
-    return structlog.contextvars.bind_contextvars(
-        execution_id=call.execution_id,
-        capability=call.capability_id,
-        attempt=call.attempt,
-        workflow_id=None if call.workflow is None else call.workflow.workflow_id,
+    return (
+        _EXECUTION_ID.set(call.execution_id),
+        _CAPABILITY.set(call.capability_id),
+        _ATTEMPT.set(call.attempt),
+        _WORKFLOW_ID.set(None if call.workflow is None else call.workflow.workflow_id),
     )
 
 
-def unbind_attempt(bound: Mapping[str, Token[Any]]) -> None:
+def unbind_attempt(bound: Bound) -> None:
     """Clears what `bind_attempt` has bound."""
-    structlog.contextvars.reset_contextvars(**bound)
+    for token in bound:
+        token.var.reset(token)
 
 
 class _OneLine(logging.Filter):

@@ -43,6 +43,8 @@ from .series import series_of
 
 GovernedActivity = Callable[..., Awaitable[RawValue]]
 
+_TELLING = timedelta(seconds=1)
+
 
 def governed_activity(
     app: App, capability: Capability[Any, Any], origins: Origins
@@ -58,6 +60,8 @@ def governed_activity(
         An activity to be registered on a worker.
     """
 
+    # Two parameters, as workflows and clients give them: the SDK looks at the annotations only
+    # where the numbers agree, and would decode the arguments else.
     @activity.defn(name=capability.id)
     async def execute(raw: RawValue = NULL, context: RawValue = NULL) -> RawValue:
         return await _execute(app, capability, raw, context, origins)
@@ -181,7 +185,7 @@ def _allowed(info: activity.Info) -> int | None:
 def _available(info: activity.Info, spent: timedelta) -> timedelta | None:
     """What the server gives the attempt, less what was spent and what it takes to tell its end."""
     given = info.start_to_close_timeout
-    return given - spent - min(given / 10, timedelta(seconds=1)) if given else None
+    return given - spent - min(given / 10, _TELLING) if given else None
 
 
 def _interrupted() -> bool:

@@ -1,7 +1,5 @@
 """The approval that comes with a request, and the execution that it authorizes (G3)."""
 
-import dataclasses
-
 from temporalio import activity
 
 from ..runtime.approval import Grant, approval_id
@@ -35,6 +33,4 @@ def authorized(identity: Identity, ask: Ask | None, grant: Grant | None) -> Iden
     """
     if ask is None or grant is None:
         return identity
-    return dataclasses.replace(
-        identity, execution_id=grant.execution_id, told=True, repeat_of=ask.repeat_of
-    )
+    return identity._replace(execution_id=grant.execution_id, told=True, repeat_of=ask.repeat_of)

@@ -11,6 +11,7 @@ from typing import Final
 
 from temporalio import activity
 
+from ..runtime.alarm import alarms_of
 from ..runtime.messages import Carry
 from .lease import Lease
 
@@ -29,16 +30,16 @@ class Heartbeat:
         lease: What the heartbeats renew.
     """
 
-    __slots__ = ("_carry", "_context", "_entered", "_interval", "_lease", "_loop", "_timer")
+    __slots__ = ("_alarms", "_carry", "_context", "_entered", "_interval", "_lease")
 
     def __init__(self, carry: Carry, lease: Lease) -> None:
         self._carry = carry
         self._lease = lease
         self._entered = False
         self._interval = min(INTERVAL, lease.heartbeat_timeout / BEATS)
-        self._loop = asyncio.get_running_loop()
         self._context = contextvars.copy_context()
-        self._timer = self._loop.call_later(self._interval, self._beat, context=self._context)
+        self._alarms = alarms_of(asyncio.get_running_loop())
+        self._alarms.set(self, self._alarms.loop.time() + self._interval)
 
     def enter(self) -> None:
         """Notes that the handler is entered; later heartbeats say so."""
@@ -46,16 +47,17 @@ class Heartbeat:
 
     def stop(self) -> None:
         """Stops beating."""
-        self._timer.cancel()
+        self._alarms.clear(self)
 
     async def lost(self) -> bool:
         """Whether the server has given the attempt up while it ran, see `Lease.lost`."""
-        return await self._lease.lost(self._told)
+        return self._lease.late and await self._lease.lost(self._told)
 
-    def _beat(self) -> None:
+    def ring(self) -> None:
+        """Sends a heartbeat, in the activity's own context."""
         self._lease.beat()
-        activity.heartbeat(self._told.details())
-        self._timer = self._loop.call_later(self._interval, self._beat, context=self._context)
+        self._context.run(activity.heartbeat, self._told.details())
+        self._alarms.set(self, self._alarms.loop.time() + self._interval)
 
     @property
     def _told(self) -> Carry:

@@ -7,7 +7,7 @@ code), and in runs that a workflow-level retry started, the history's first even
 
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from temporalio import activity
 from temporalio.api.common.v1 import WorkflowExecution
@@ -28,8 +28,7 @@ MOST_LINKS = 1000
 """How many workflow-level retries are walked back before the chain is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """The execution that an activity attempt belongs to.
 
     Args:

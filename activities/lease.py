@@ -30,13 +30,23 @@ class Lease:
         client: The worker's client.
     """
 
-    __slots__ = ("_beaten", "_began", "_client", "_info", "_loop", "_overdue", "heartbeat_timeout")
+    __slots__ = (
+        "_beaten",
+        "_began",
+        "_client",
+        "_info",
+        "_loop",
+        "_overdue",
+        "_timeout",
+        "heartbeat_timeout",
+    )
 
     def __init__(self, info: activity.Info, client: Client) -> None:
         self._info = info
         self._client = client
         self._loop = asyncio.get_running_loop()
         self._began = self._beaten = self._loop.time()
+        self._timeout = _seconds(info.start_to_close_timeout)
         self.heartbeat_timeout = _seconds(info.heartbeat_timeout)
         self._overdue = False
 
@@ -46,9 +56,9 @@ class Lease:
         Args:
             carry: What the attempts before told; asking renews it.
         """
-        limit = min(_seconds(self._info.start_to_close_timeout), self.heartbeat_timeout)
-        waited = datetime.now(UTC) - self._info.started_time
-        return waited.total_seconds() >= limit and await self._is_closed(carry)
+        waited = (datetime.now(UTC) - self._info.started_time).total_seconds()
+        late = waited >= self._timeout or waited >= self.heartbeat_timeout
+        return late and await self._is_closed(carry)
 
     @property
     def spent(self) -> timedelta:
@@ -61,19 +71,23 @@ class Lease:
         self._overdue = self._overdue or now - self._beaten >= self.heartbeat_timeout
         self._beaten = now
 
+    @property
+    def late(self) -> bool:
+        """Whether the attempt may have been closed while it ran, by the clock of this worker."""
+        now = self._loop.time()
+        return (
+            self._overdue
+            or now - self._beaten >= self.heartbeat_timeout
+            or now - self._began >= self._timeout
+        )
+
     async def lost(self, carry: Carry) -> bool:
         """Whether the attempt was closed while it ran.
 
         Args:
             carry: What the next attempt is to know; asking tells it.
         """
-        now = self._loop.time()
-        late = (
-            self._overdue
-            or now - self._beaten >= self.heartbeat_timeout
-            or now - self._began >= _seconds(self._info.start_to_close_timeout)
-        )
-        return late and await self._is_closed(carry)
+        return self.late and await self._is_closed(carry)
 
     async def _is_closed(self, carry: Carry) -> bool:
         """Asks the server. Where it cannot be asked, the attempt goes on as if it were not late."""

@@ -16,6 +16,7 @@ from typing import Final
 from temperance import App, Governance, Runtime, Sink
 
 from .audit import NullSink, json_lines, own_lines
+from .cold import with_empty_caches
 from .figures import Figure, summary
 from .orders import ADA, POLICIES, RefundInput, give_back, refund
 from .scale import Scale
@@ -30,6 +31,8 @@ GIVEN: Final = {
     "dictionary": {"order_id": "o-00017", "cents": 1999},
 }
 """The same input in the three forms it may have."""
+AGAIN_COLD: Final = ("models alone", "in a straight line", "null sink, JSON")
+"""What is measured with empty caches too, see `with_empty_caches`."""
 
 Call = Callable[[], Awaitable[object]]
 
@@ -60,9 +63,14 @@ async def in_process(scale: Scale) -> list[Figure]:
                 taken = await _microseconds(call, scale.calls)
                 if number:  # the first one warms up
                     series[name].append(taken)
+        cold = {name: arms[name][0] for name in AGAIN_COLD}
+        figures = await with_empty_caches(cold, scale.cold_calls)
     return [
-        summary("in process", "time", name, "us", series[name], budget=budget)
-        for name, (_, budget) in arms.items()
+        *(
+            summary("in process", "time", name, "us", series[name], budget=budget)
+            for name, (_, budget) in arms.items()
+        ),
+        *figures,
     ]
 
 

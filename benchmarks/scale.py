@@ -15,6 +15,7 @@ class Scale:
         each: Activities in each of its 50 workflows.
         calls: Calls in process, in each block.
         series: Blocks in process, and of starts.
+        cold_calls: Calls in process with empty caches, of each arm.
         executions: Executions in the history that is replayed.
         replays: How often it is replayed.
         starts: Workflows started in each block.
@@ -26,6 +27,7 @@ class Scale:
     each: int
     calls: int
     series: int
+    cold_calls: int
     executions: int
     replays: int
     starts: int
@@ -38,6 +40,7 @@ FULL: Final = Scale(
     each=10,
     calls=2_000,
     series=25,
+    cold_calls=200,
     executions=2_000,
     replays=7,
     starts=20,
@@ -49,6 +52,7 @@ QUICK: Final = Scale(
     each=4,
     calls=1_000,
     series=7,
+    cold_calls=40,
     executions=200,
     replays=3,
     starts=10,

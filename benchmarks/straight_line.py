@@ -1,6 +1,6 @@
 """What an execution must compute, in a straight line: the floor under `Runtime.invoke`.
 
-Validate, hash, ask three policies, enter the handler under a timer, write and read the output,
+Validate, hash, ask three policies, enter the handler under an alarm, write and read the output,
 record three events, make the envelope. Nothing is refused, caught, cancelled or bounded on the way:
 what `Runtime.invoke` takes beyond this is the price of the pipeline.
 """
@@ -9,6 +9,7 @@ import asyncio
 from datetime import UTC, datetime
 
 from temperance import Completed, Request, Sink
+from temperance.runtime.alarm import alarms_of
 from temperance.runtime.canonical import hash_bytes
 from temperance.runtime.event import BLANK, event_of
 from temperance.runtime.identity import random_id
@@ -48,11 +49,12 @@ async def straight_line(data: bytes, sink: Sink) -> Completed[RefundResult]:
         policy(request)
     common |= {"side_effect": "write", "risk": "high", "input_hash": input_hash}
     _record(sink, common, "capability.started")
-    timer = asyncio.get_running_loop().call_later(30, _nothing)
+    alarms = alarms_of(asyncio.get_running_loop())
+    alarms.set(_BELL, alarms.loop.time() + 30)
     try:
         result = await give_back(given)
     finally:
-        timer.cancel()
+        alarms.clear(_BELL)
     output = refund.output_schema.read(refund.output_schema.to_json(result))
     common |= {"effect": "done", "attempts": 1, "duration_ms": 0.1}
     _record(sink, common, "capability.completed")
@@ -67,5 +69,9 @@ def _record(sink: Sink, common: dict[str, object], type_: EventType) -> None:
     sink.record(event_of(fields))
 
 
-def _nothing() -> None:
-    """What the timer would do."""
+class _Bell:
+    def ring(self) -> None:
+        """What the alarm would do."""
+
+
+_BELL = _Bell()

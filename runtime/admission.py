@@ -15,13 +15,14 @@ from .canonical import canonical_json, hash_bytes, json_of
 from .capability import Capability
 from .error import CapabilityError
 from .gate import ask, check_grant, demand_of, join
-from .policy import ApprovalDemand, Phase, evaluate
+from .policy import ApprovalDemand, Policy, evaluate
 from .request import Request
 from .schema import problems_of
 from .trail import Trail
 
 # Capabilities of any input and output pass through here.
 AnyRequest = Request[Any, Any]
+Policies = tuple[Policy, ...]
 
 
 async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
@@ -44,15 +45,15 @@ async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
     trail.capability = capability
     if call.surface not in capability.expose:
         raise CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="unexposed")
-    await _refuse_unlisted(app, call, capability)
+    rules = app.governance.rules_of(capability)
+    if rules["discovery"]:
+        await _refuse_unlisted(app, call, capability, rules["discovery"])
     value = validate_input(capability, call.raw)
     trail.input_hash = _hash(capability, value)
     if call.actor is None:
         raise CapabilityError("UNAUTHENTICATED")
     request = _request(call, capability, value, trail.input_hash, call.actor)
-    demand = demand_of(capability, await _ask_policies(app, request, "invocation"))
-    later = await _ask_policies(app, request, "execution")
-    _refuse_changed(app, request)
+    demand, later = await _ask_policies(app, request, rules["invocation"], rules["execution"])
     if call.grant is not None:
         check_grant(app, call.grant, request, demand)
         check_grant(app, call.grant, request, later)
@@ -63,15 +64,14 @@ async def admit(app: App, call: Call, trail: Trail) -> AnyRequest | Asked:
     return request if demand is None else ask(demand, request, call.output_limit)
 
 
-async def _refuse_unlisted(app: App, call: Call, capability: Capability[Any, Any]) -> None:
+async def _refuse_unlisted(
+    app: App, call: Call, capability: Capability[Any, Any], policies: Policies
+) -> None:
     """What discovery does not list to this requester does not exist for it either.
 
     This comes before the input is looked at: otherwise an invalid input would tell a hidden
     capability from an unknown one (G9).
     """
-    policies = app.governance.policies_for(capability, "discovery")
-    if not policies:
-        return
     request = _request(call, capability, None, "", call.actor or ANONYMOUS)
     verdict = await evaluate(policies, request, app.governance.policy_timeout)
     if verdict.refusal is not None:
@@ -138,8 +138,20 @@ def _hash(capability: Capability[Any, Any], value: object) -> str:
         ) from None
 
 
-async def _ask_policies(app: App, request: AnyRequest, phase: Phase) -> ApprovalDemand | None:
-    policies = app.governance.policies_for(request.capability, phase)
+async def _ask_policies(
+    app: App, request: AnyRequest, invocation: Policies, execution: Policies
+) -> tuple[ApprovalDemand | None, ApprovalDemand | None]:
+    """What the capability itself and its invocation policies demand, and its execution policies."""
+    if not invocation and not execution:
+        return demand_of(request.capability, None), None
+    trace = request.capability.input_schema.trace(request.input)
+    demand = demand_of(request.capability, await _evaluated(app, request, invocation))
+    later = await _evaluated(app, request, execution)
+    _refuse_changed(request, trace)
+    return demand, later
+
+
+async def _evaluated(app: App, request: AnyRequest, policies: Policies) -> ApprovalDemand | None:
     if not policies:
         return None
     verdict = await evaluate(policies, request, app.governance.policy_timeout)
@@ -148,16 +160,16 @@ async def _ask_policies(app: App, request: AnyRequest, phase: Phase) -> Approval
     return verdict.demand
 
 
-def _refuse_changed(app: App, request: AnyRequest) -> None:
+def _refuse_changed(request: AnyRequest, trace: bytes | None) -> None:
     """What the policies were asked about is what the handler gets, and what the hash says.
 
     A model that is not frozen, and a list in one that is, can be changed in place.
     """
-    governance, capability = app.governance, request.capability
-    if not any(governance.policies_for(capability, phase) for phase in ("invocation", "execution")):
+    schema = request.capability.input_schema
+    if schema.unchanged(request.input, trace):
         return
     try:
-        changed = hash_bytes(capability.input_schema.canonical(request.input)) != request.input_hash
+        changed = hash_bytes(schema.canonical(request.input)) != request.input_hash
     except Exception as error:  # noqa: BLE001 - what was made of it may not be written at all
         raise CapabilityError("POLICY_FAILED", audit_reason="changed", cause=error) from None
     if changed:

@@ -26,6 +26,8 @@ from .series import Series
 from .wire import WireObject, as_object, encode, text, texts, whole
 
 _NO_RUN: Final = "-"
+_SHORT: Final = 512
+"""Bytes of a line that may be remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,9 @@ class Ask:
             unusual["grant"] = _write_grant(self.grant)
         if self.series is not None:
             unusual["series"] = self.series.to_wire()
-        line = f"{self.surface} {run or _NO_RUN} {self.actor}"
-        return encode([line, unusual] if unusual else line)
+        if not unusual:
+            return _usual_line(self.surface, run or _NO_RUN, str(self.actor))
+        return encode([f"{self.surface} {run or _NO_RUN} {self.actor}", unusual])
 
     @classmethod
     def from_json(cls, data: bytes) -> "Ask":
@@ -81,22 +84,13 @@ class Ask:
         Raises:
             ValueError: Not an `Ask`. The message does not repeat the data.
         """
+        if len(data) <= _SHORT and data.startswith(b'"'):
+            surface, origin, kind, name = _read_usual_line(data)
+            return cls(_actor(kind, name, None), surface, origin)
         line, unusual = _parts(data)
-        surface, _, rest = line.partition(" ")
-        run, _, requester = rest.partition(" ")
-        kind, _, name = requester.partition(":")
-        if surface not in SURFACES:
-            raise ValueError("the request context names no known surface")
-        try:
-            attributes = unusual.get("attributes")
-            if attributes:
-                actor = Actor.model_validate({"id": name, "kind": kind, "attributes": attributes})
-            else:
-                actor = actor_of(kind, name)
-        except ValidationError:
-            raise ValueError("the request context names no well-formed actor") from None
+        surface, run, kind, name = _words(line)
         return cls(
-            actor=actor,
+            actor=_actor(kind, name, unusual.get("attributes")),
             surface=surface,
             origin=text(unusual.get("run")) if run == _NO_RUN else _restored(run),
             workflow_attempt=whole(unusual.get("retry"), 1),
@@ -147,6 +141,37 @@ def _parts(data: bytes) -> tuple[str, WireObject]:
         if line is not None and unusual is not None:
             return line, unusual
     raise ValueError("the request context is not a line, with an object at most")
+
+
+def _words(line: str) -> tuple[Surface, str, str, str]:
+    """Surface, run, and the requester's kind and id."""
+    surface, _, rest = line.partition(" ")
+    run, _, requester = rest.partition(" ")
+    kind, _, name = requester.partition(":")
+    if surface not in SURFACES:
+        raise ValueError("the request context names no known surface")
+    return surface, run, kind, name
+
+
+def _actor(kind: str, name: str, attributes: object) -> Actor:
+    try:
+        if attributes:
+            return Actor.model_validate({"id": name, "kind": kind, "attributes": attributes})
+        return actor_of(kind, name)
+    except ValidationError:
+        raise ValueError("the request context names no well-formed actor") from None
+
+
+# All requests that an actor makes through one door of a run have the same line.
+@lru_cache(maxsize=1024)
+def _usual_line(surface: str, run: str, requester: str) -> bytes:
+    return encode(f"{surface} {run} {requester}")
+
+
+@lru_cache(maxsize=1024)
+def _read_usual_line(data: bytes) -> tuple[Surface, str | None, str, str]:
+    surface, run, kind, name = _words(_parts(data)[0])
+    return surface, None if run == _NO_RUN else _restored(run), kind, name
 
 
 @lru_cache(maxsize=1024)

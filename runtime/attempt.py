@@ -61,15 +61,15 @@ async def run_attempt(app: App, call: Call, watch: Watch | None = None) -> Outco
         _refuse_forbidden(call, admitted.capability)
         await trail.started()
         handling = Handling(app, call, admitted, watch)
-        handled = await handling.run()
-        if handled.entered:
+        await handling.run()
+        if handling.entered:
             effect = "possible"
-        if handled.error is None:
-            if handled.entered:
+        if handling.error is None:
+            if handling.entered:
                 effect = "done"
-            result = as_returned(call, admitted, handled.output, effect)
+            result = as_returned(call, admitted, handling.output, effect)
             return await _conclude(call, trail, result, effect)
-        error, interruption = handled.error, handled.interruption
+        error, interruption = handling.error, handling.interruption
     except CapabilityError as refusal:
         error = refusal
         if error.code == "RETRY_FORBIDDEN":
@@ -159,14 +159,14 @@ def _invalid(problems: list[Any], cause: Exception) -> CapabilityError:
 
 async def _conclude(call: Call, trail: Trail, outcome: Returned | Asked, effect: Effect) -> Outcome:
     """Records an attempt that did what it could, unless the driver has given it up."""
-    if await _is_lost(call):
+    if call.lost is not None and await _is_lost(call):
         return await _end(call, trail, interrupted("lost", "handler"), effect, "lost")
+    type_: EventType = "capability.completed"
     facts = Facts(effect=effect, attempts=call.attempt, duration_ms=trail.duration_ms)
     if isinstance(outcome, Asked):
+        type_ = "capability.approval_requested"
         facts["reasons"] = outcome.reasons
-        await trail.emit("capability.approval_requested", **facts)
-    else:
-        await trail.emit("capability.completed", **facts)
+    await trail.emit(type_, **facts)
     return outcome
 
 

@@ -90,6 +90,11 @@ class Capability(Generic[I, O]):
         return derive_plan(self.side_effect, self.idempotent, self.retry)
 
     @cached_property
+    def seconds(self) -> float:
+        """The timeout of one attempt, in seconds."""
+        return self.timeout.total_seconds()
+
+    @cached_property
     def takes_context(self) -> bool:
         """Whether the handler takes a `Context` after its input."""
         return len(_positional(self.handler)) > 1

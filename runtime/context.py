@@ -1,7 +1,7 @@
 """What a handler is given beside its input."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from .actor import Actor
@@ -18,24 +18,31 @@ class Context(Generic[A]):
     Args:
         app: What the application's context factory made, for example database and gateway.
         request: The request this attempt executes.
-        deadline: When the attempt's own timeout strikes, in UTC.
+        deadline: When the attempt's own timeout strikes: in UTC, or in seconds since 1970.
         told_to_stop: Whether the attempt was told to stop, as its driver knows it.
     """
 
-    __slots__ = ("_cancelled", "_told_to_stop", "app", "deadline", "request")
+    __slots__ = ("_cancelled", "_deadline", "_told_to_stop", "app", "request")
 
     def __init__(
         self,
         app: A,
         request: Request[object, object],
-        deadline: datetime,
+        deadline: datetime | float,
         told_to_stop: Callable[[], bool] | None = None,
     ) -> None:
         self.app = app
         self.request = request
-        self.deadline = deadline
+        self._deadline = deadline
         self._cancelled = False
         self._told_to_stop = told_to_stop
+
+    @property
+    def deadline(self) -> datetime:
+        """When the attempt's own timeout strikes, in UTC."""
+        if not isinstance(self._deadline, datetime):  # few handlers ask
+            self._deadline = datetime.fromtimestamp(self._deadline, UTC)
+        return self._deadline
 
     @property
     def cancelled(self) -> bool:

@@ -44,7 +44,7 @@ class Governance:
     policy_timeout: timedelta
     discovery_budget: timedelta
     discovery_concurrency: int
-    _rules: Mapping[tuple[str, Phase], tuple[Policy, ...]] = field(repr=False, compare=False)
+    _rules: Mapping[str, Mapping[Phase, tuple[Policy, ...]]] = field(repr=False, compare=False)
 
     def __init__(
         self,
@@ -75,7 +75,8 @@ class Governance:
         keep(self, "discovery_budget", discovery_budget)
         keep(self, "discovery_concurrency", discovery_concurrency)
         rules = {
-            (entry.id, phase): self._select(entry, phase) for entry in checked for phase in PHASES
+            entry.id: MappingProxyType({phase: self._select(entry, phase) for phase in PHASES})
+            for entry in checked
         }
         keep(self, "_rules", MappingProxyType(rules))
 
@@ -85,7 +86,15 @@ class Governance:
         Raises:
             KeyError: The capability is not registered.
         """
-        return self._rules[capability.id, phase]
+        return self._rules[capability.id][phase]
+
+    def rules_of(self, capability: Capability[Any, Any]) -> Mapping[Phase, tuple[Policy, ...]]:
+        """The same for all phases at once.
+
+        Raises:
+            KeyError: The capability is not registered.
+        """
+        return self._rules[capability.id]
 
     def _select(self, capability: Capability[Any, Any], phase: Phase) -> tuple[Policy, ...]:
         every = (*self.policies, *capability.policies)

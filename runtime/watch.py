@@ -5,7 +5,6 @@ swallows the exception leaves the count as it is, so the attempt is interrupted 
 """
 
 import asyncio
-from datetime import timedelta
 from typing import Any
 
 from .call import Call
@@ -21,16 +20,18 @@ class Watch:
         RuntimeError: Not called in an asyncio task.
     """
 
-    __slots__ = ("_before", "_began", "_call", "task")
+    __slots__ = ("_before", "_began", "_call", "loop", "task")
 
     def __init__(self, call: Call) -> None:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("an attempt must run in an asyncio task")
         self.task: asyncio.Task[Any] = task  # of whatever the driver's coroutine returns
+        self.loop = task.get_loop()
         self._call = call
         self._before = task.cancelling()
-        self._began = task.get_loop().time()
+        # Only what is given from the beginning must know when that was.
+        self._began = 0.0 if call.available is None else self.loop.time()
 
     @property
     def cancelled(self) -> bool:
@@ -42,16 +43,17 @@ class Watch:
         """Whether the attempt was cancelled from outside since it began; safe from a thread."""
         return self.task.cancelling() > self._before or self._call.interrupted()
 
-    def deadline(self, timeout: timedelta) -> float:
+    def deadline(self, timeout: float, now: float) -> float:
         """When the attempt must have ended, on the clock of its event loop.
 
         Args:
-            timeout: The capability's, from now on.
+            timeout: The capability's, in seconds from now on.
+            now: What the clock says.
 
         Returns:
             The earlier of that and of what the driver gave the attempt from its beginning.
         """
-        end = self.task.get_loop().time() + timeout.total_seconds()
+        end = now + timeout
         available = self._call.available
         return end if available is None else min(end, self._began + available.total_seconds())
 

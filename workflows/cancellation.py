@@ -50,7 +50,7 @@ class Cancellations:
         while not handle.done():
             try:
                 if not self.arrived or stopped:
-                    await workflow.wait([handle])
+                    await _turn_of(handle)
                 elif turns:
                     turns -= 1
                     await asyncio.sleep(0)
@@ -77,6 +77,25 @@ class Cancellations:
             asyncio.get_running_loop().call_soon(_cancel_again, task)
 
 
+async def _turn_of(handle: "asyncio.Task[Any]") -> None:
+    """Waits until a task is done, as `asyncio.wait` does: being cancelled does not cancel the task.
+
+    In as many turns of the loop, and without that function's questions about its arguments, which
+    take a tenth of a request's processor time in the sandbox.
+    """
+    waiter = asyncio.get_running_loop().create_future()
+
+    def wake(_: object) -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    handle.add_done_callback(wake)
+    try:
+        await waiter
+    finally:
+        handle.remove_done_callback(wake)
+
+
 async def deliver_cancellation(run: GovernedRun) -> None:
     """Lets a cancellation that was handed on arrive before anything new is started.
 
@@ -86,6 +105,8 @@ async def deliver_cancellation(run: GovernedRun) -> None:
     Raises:
         asyncio.CancelledError: There was one.
     """
+    if not run.cancelled:
+        return
     task = asyncio.current_task()
     if task is not None and task in run.cancelled:
         run.cancelled.discard(task)

@@ -1,6 +1,6 @@
 """One execution as workflow code sees it: scheduled, awaited, read (G1, DESIGN section 6)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
@@ -8,6 +8,7 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError, CancelledError
 
 from ..runtime.call import Asked as Demand
+from ..runtime.envelope import Completed
 from ..runtime.messages import Ask
 from .cancellation import Cancellations
 from .options import summary_of
@@ -18,8 +19,7 @@ from .run import current_run
 _JSON = Payload(metadata={"encoding": b"json/plain"})
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(NamedTuple):
     """How an execution ended.
 
     Args:
@@ -74,7 +74,7 @@ async def _execute(
     *,
     task_queue: str | None,
 ) -> Execution:
-    rerun = _follows_another_run()
+    rerun = follows_another_run()
     handle = workflow.start_activity(
         asked.capability.id,
         args=[raw_value(data), raw_value(ask.to_json())],
@@ -91,13 +91,16 @@ async def _execute(
     failure = handle.exception()
     if failure is None:
         value: RawValue = handle.result()
-        return Execution(Answer(read_result(asked, value)), read_demand(value))
+        envelope = read_result(asked, value)
+        demand = None if type(envelope) is Completed else read_demand(value)
+        return Execution(Answer(envelope), demand)
     if isinstance(failure, ActivityError):
         return Execution(read_failure(asked, failure, rerun=rerun))
     raise failure
 
 
-def _follows_another_run() -> bool:
+def follows_another_run() -> bool:
+    """Whether this run came from a reset or a workflow-level retry, so that others came before."""
     info = workflow.info()
     return info.attempt > 1 or info.run_id != info.original_execution_run_id
 

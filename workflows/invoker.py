@@ -12,7 +12,7 @@ from ..runtime.actor import Actor, check_requester
 from ..runtime.call import Asked as Demand
 from ..runtime.canonical import hash_bytes
 from ..runtime.capability import Capability, id_asked_for
-from ..runtime.envelope import ApprovalRequired, Cancelled, ExecutionResult, Failed
+from ..runtime.envelope import ApprovalRequired, Cancelled, Completed, ExecutionResult, Failed
 from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
@@ -21,10 +21,11 @@ from .absent import Sent
 from .approval_options import request_of
 from .asking import ask_person
 from .cancellation import Cancellations, deliver_cancellation
-from .execution import Execution
+from .execution import Execution, follows_another_run
 from .fatal import MalformedInvoker
 from .joining import record_joined
 from .local import execute_locally
+from .local_watch import is_doubtful
 from .pending import Pending, key_of
 from .placing import is_local
 from .raw_input import raw_input, refusal
@@ -128,13 +129,12 @@ class Invoker:
         run = current_run()
         await deliver_cancellation(run)
         cancellations = Cancellations(run)
-        name = id_asked_for(capability)
-        by_id = not isinstance(capability, Capability)
-        known: Capability[Any, Any] | None = (
-            capability
-            if isinstance(capability, Capability)
-            else run.app.governance.registry.get(name)
-        )
+        known: Capability[Any, Any] | None
+        if type(capability) is Capability or isinstance(capability, Capability):
+            by_id, known, name = False, capability, capability.id
+        else:
+            by_id, name = True, id_asked_for(capability)
+            known = run.app.governance.registry.get(name)
         raw = raw_input(known, input, by_id=by_id)
         taken = run.steps.take(name, raw.hash, step)
         info = workflow.info()
@@ -231,6 +231,9 @@ class Invoker:
         """Has recorded what no worker saw, and asks a person where one must approve."""
         run, ask = current_run(), sent.ask
         envelope, demand = execution.answer.envelope, execution.demand
+        if type(envelope) is Completed:
+            cancellations.hand_on()
+            return envelope
         if not execution.answer.seen:
             envelope = await record_unseen(ask, sent.step, execution.answer, cancellations)
         if isinstance(envelope, ApprovalRequired) and cancellations.arrived:
@@ -310,13 +313,16 @@ class Invoker:
 
 
 def _not_asked(envelope: ApprovalRequired) -> Cancelled:
-    """The envelope of a request that was cancelled before a person was asked."""
+    """The envelope of a request that was cancelled before a person was asked, in this run.
+
+    An earlier run may have asked, and then whoever approves has it executed all the same.
+    """
     return Cancelled(
         execution_id=envelope.execution_id,
         capability=envelope.capability,
         attempts=envelope.attempts,
         errors=envelope.errors,
-        effect=envelope.effect,
+        effect="possible" if follows_another_run() else envelope.effect,
         repeat_of=envelope.repeat_of,
         error=CapabilityError("CANCELLED", stage="approval").public(),
     )
@@ -360,7 +366,8 @@ def _was_unknown(step_id: str) -> bool:
 
 
 def _note_unknown(step_id: str) -> None:
-    workflow.patched(_mark_of(step_id))  # a marker; in a history of before these, nothing
+    if not is_doubtful(current_run()):
+        workflow.patched(_mark_of(step_id))  # a marker; in a history of before these, nothing
 
 
 def _mark_of(step_id: str) -> str:

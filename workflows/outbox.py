@@ -43,10 +43,11 @@ class Outbox:
         Args:
             size: Bytes of the request. One that is larger than all there is goes alone.
         """
-        async with self._order:
-            while not self._takes(size):
-                await self.pause()
-            self.local.beside += size
+        if self._order.locked() or not self._takes(size):
+            async with self._order:
+                while not self._takes(size):
+                    await self.pause()
+        self.local.beside += size
 
     async def local_room(self) -> None:
         """Waits until the output of one more local activity fits, in the order of asking.

@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 from pydantic_core import from_json, to_json
@@ -20,8 +20,7 @@ from ..runtime.schema import problems_of
 from ..runtime.series import Series
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """The request whose answer is read.
 
     Args:

@@ -45,7 +45,7 @@ async def execute_and_settle(
     while True:
         ask, step = sent.ask, sent.step
         if series is not None:
-            asked = dataclasses.replace(asked, series=series)
+            asked = asked._replace(series=series)
             ask, step = dataclasses.replace(ask, series=series), series.again_id
         execution = await execute(
             asked, sent.data, ask, step, cancellations, task_queue=sent.task_queue

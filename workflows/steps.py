@@ -1,14 +1,13 @@
 """Step ids of one run: they follow what is asked, not when (G5, DESIGN section 6)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..runtime.error import StepError
 from ..runtime.identity import automatic_step, check_identifier
 from ..runtime.series import AGAIN, RECONCILE, is_own_step
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The place of one execution in its run.
 
     Args:

@@ -133,6 +133,9 @@ def exceptions(found: Evidence) -> Counter[str]:
         runs = Counter((event.get("workflow_id"), event.get("run_id")) for event in ends)
         if max(runs.values()) > 1:
             counts["executions with a second end in one run"] += 1
+            first = min(ends, key=lambda event: str(event["at"]))
+            if first["by"] not in found.disturbed:
+                counts["  of these: only the server was away"] += 1
         elif any(event.get("workflow_id") in reset for event in ends):
             counts["executions with an end in several runs after a reset"] += 1
         else:

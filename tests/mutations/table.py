@@ -8,5 +8,13 @@ from tests.mutations.attempts import ATTEMPTS
 from tests.mutations.mutation import Mutation
 from tests.mutations.runs import RUNS
 from tests.mutations.settling import SETTLING
+from tests.mutations.telling import TELLING
 
-MUTATIONS: Final[tuple[Mutation, ...]] = (*ATTEMPTS, *ADMISSION, *APPROVALS, *RUNS, *SETTLING)
+MUTATIONS: Final[tuple[Mutation, ...]] = (
+    *ATTEMPTS,
+    *ADMISSION,
+    *APPROVALS,
+    *RUNS,
+    *SETTLING,
+    *TELLING,
+)

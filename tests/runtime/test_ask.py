@@ -56,6 +56,13 @@ def test_what_is_written_is_read(ask: Ask) -> None:
     assert Ask.from_json(ask.to_json()) == ask
 
 
+def test_what_one_request_does_to_its_actor_does_not_reach_the_next() -> None:
+    """The usual line is remembered, and not the actor that is made of it."""
+    written = Ask(ADA, "agent", RUN).to_json()
+    Ask.from_json(written).actor.attributes["role"] = "lead"
+    assert Ask.from_json(written) == Ask(ADA, "agent", RUN)
+
+
 @pytest.mark.parametrize("kind", ["user", "service", "automation", "anonymous"])
 def test_the_kind_ends_at_the_first_colon(kind: ActorKind) -> None:
     actor = Actor(id="service:x", kind=kind)

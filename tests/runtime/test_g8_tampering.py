@@ -2,14 +2,18 @@
 
 import asyncio
 from contextlib import suppress
+from copy import deepcopy
 from datetime import timedelta
+from decimal import Decimal
+from typing import cast
 
 import pytest
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from temperance import Actor, App, Context, Governance, Retry, allow, capability
+from temperance import Actor, App, Capability, Context, Governance, Retry, allow, capability
 from temperance.runtime.decision import Allow
 from temperance.runtime.middleware import Proceed
+from temperance.runtime.policy import Phase, Policy
 from temperance.runtime.request import Request
 from temperance.runtime.runtime import Runtime
 from temperance.runtime.sink import MemorySink
@@ -71,6 +75,91 @@ async def test_g8_a_policy_that_changes_the_input_denies() -> None:
     assert (envelope.error.code, envelope.effect) == ("POLICY_FAILED", "none")
     assert ENTERED == []
     assert sink.events[-1].reason == "changed"
+
+
+class Count(BaseModel):
+    count: int
+    note: str | None = None
+
+
+class Amount(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    amount: Decimal | float | None
+
+
+class Words(BaseModel):
+    words: set[str]
+
+
+@capability("shop.count", description="Count.", expose={"direct"}, side_effect="read", risk="low")
+async def count(given: Count) -> None:
+    ENTERED.append(given.count)
+
+
+@capability("shop.weigh", description="Weigh.", expose={"direct"}, side_effect="read", risk="low")
+async def weigh(given: Amount) -> None:
+    ENTERED.append(int(given.amount or 0))
+
+
+@capability("shop.spell", description="Spell.", expose={"direct"}, side_effect="read", risk="low")
+async def spell(given: Words) -> None:
+    ENTERED.append(len(given.words))
+
+
+@pytest.mark.parametrize("phase", ["invocation", "execution"])
+@pytest.mark.parametrize(
+    ("asked", "before", "after"),
+    [
+        (count, {"count": 1}, {"count": 2}),
+        (count, {"count": 1}, {"count": "1"}),
+        (count, {"count": 1}, {"count": object()}),
+        (count, {"count": 1}, {"note": ""}),
+        (weigh, {"amount": "1.5"}, {"amount": "1.5"}),
+        (weigh, {"amount": None}, {"amount": float("nan")}),
+        (weigh, {"amount": 0.0}, {"amount": -0.0}),
+        (spell, {"words": ["a", "b"]}, {"words": {"a", "c"}}),
+        (spell, {"words": ["a", "b"]}, {"words": "ab"}),
+    ],
+)
+async def test_g8_no_change_of_a_value_or_of_its_type_passes_a_policy(
+    asked: Capability[BaseModel, None],
+    before: dict[str, object],
+    after: dict[str, object],
+    phase: Phase,
+) -> None:
+    """Also where it looks the same as JSON, or where nothing could be written any more."""
+
+    def change(request: Request[BaseModel, None]) -> Allow:
+        fields = cast(dict[str, object], vars(request.input))
+        fields.update(after)
+        return allow()
+
+    app = App(Governance([asked], policies=[Policy(change, phase)]), sinks=[sink := MemorySink()])
+    envelope = await Runtime(app).invoke(asked, before, actor=ADA)
+    assert envelope.status == "failed"
+    assert (envelope.error.code, envelope.effect) == ("POLICY_FAILED", "none")
+    assert ENTERED == []
+    assert sink.events[-1].reason == "changed"
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [(count, {"count": 1}), (weigh, {"amount": "1.5"}), (spell, {"words": ["a", "b", "c"]})],
+)
+async def test_a_policy_that_puts_back_what_it_took_changes_nothing(
+    asked: Capability[BaseModel, None], given: dict[str, object]
+) -> None:
+    """Only what the handler would get counts, not which objects it is made of."""
+
+    def copy(request: Request[BaseModel, None]) -> Allow:
+        fields = cast(dict[str, object], vars(request.input))
+        fields.update(deepcopy(fields))
+        return allow()
+
+    app = App(Governance([asked], policies=[copy]))
+    envelope = await Runtime(app).invoke(asked, given, actor=ADA)
+    assert envelope.status == "completed"
 
 
 @pytest.mark.parametrize("where", ["mapping", "list"])

@@ -1,6 +1,9 @@
 """Ids and keys: the documented formula, computed here a second time (G5, DESIGN section 6)."""
 
 import json
+import os
+import subprocess
+import sys
 from uuid import UUID, uuid5
 
 import pytest
@@ -14,6 +17,7 @@ from temperance.runtime.identity import (
     business_key,
     check_identifier,
     idempotency_key,
+    random_id,
     standalone_execution_id,
     workflow_execution_id,
 )
@@ -87,6 +91,30 @@ def test_a_business_key_of_nothing_or_of_what_is_not_json_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=r".+"):
         business_key("orders.refund", parts)
+
+
+def test_random_ids_are_version_4_uuids_and_all_differ() -> None:
+    """Also beyond what the system is asked for at a time."""
+    ids = [random_id() for _ in range(200)]
+    assert len(set(ids)) == len(ids)
+    for text in ids:
+        assert UUID(text).version == 4
+        assert str(UUID(text)) == text
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_gives_other_random_ids_than_its_parent() -> None:
+    """What the parent keeps for later is not given twice."""
+    random_id()
+    code = (
+        "import os; from temperance.runtime.identity import random_id; random_id(); "
+        "os.fork() or (print(*(random_id() for _ in range(3)), flush=True), os._exit(0)); "
+        "os.wait(); print(*(random_id() for _ in range(3)))"
+    )
+    lines = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert len(set(lines)) == len(lines) == 6
 
 
 def test_an_automatic_step_follows_what_is_asked() -> None:

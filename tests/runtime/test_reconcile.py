@@ -141,10 +141,6 @@ async def find(input: Order) -> Happened[Slip] | Unknown:
     raise NotImplementedError
 
 
-def ask_nothing() -> None:
-    """Takes no input."""
-
-
 async def asked(input: Order, ctx: Context[Any]) -> Unknown:
     """Takes a context."""
     raise NotImplementedError

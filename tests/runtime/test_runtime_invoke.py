@@ -1,6 +1,7 @@
 """`Runtime.invoke`: the same attempt code in process, and the retry loop around it."""
 
 import asyncio
+import gc
 import json
 from datetime import timedelta
 
@@ -154,6 +155,20 @@ async def test_what_needs_an_approval_says_so_and_runs_nothing() -> None:
     assert (envelope.reasons, envelope.effect) == (("It costs.",), "none")
     with pytest.raises(CapabilityError, match="APPROVAL_REQUIRED"):
         envelope.unwrap()
+
+
+async def test_a_request_leaves_nothing_to_the_garbage_collector() -> None:
+    """What its parts know of each other ends with it, so that its memory is used again at once."""
+    runtime = runtime_of(app_of(succeeds))
+    await ask(runtime)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(10):
+            assert isinstance(await ask(runtime), Completed)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 async def test_requests_at_once_do_not_share_anything() -> None:

@@ -3,9 +3,18 @@
 from typing import Literal
 
 import pytest
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 
-from temperance import Cancelled, Failed, MemorySink, TemperancePlugin
+from temperance import (
+    Actor,
+    ApprovalRequired,
+    Approvals,
+    Cancelled,
+    Failed,
+    MemorySink,
+    TemperancePlugin,
+)
 from temperance.embedded import EmbeddedServer
 from tests.guarantees.runs.books import Books
 from tests.guarantees.runs.capabilities import app_of
@@ -20,6 +29,8 @@ from tests.guarantees.runs.rewinding import (
     steps,
     worker,
 )
+from tests.support.history import history_events
+from tests.support.waiting import wait_until
 
 
 @pytest.mark.parametrize("capability", ["write", "charge"])
@@ -98,4 +109,42 @@ async def test_g11_a_cancellation_before_the_start_does_not_deny_what_an_earlier
 
     assert isinstance(envelope, Cancelled)
     assert (envelope.attempts, envelope.effect) == (0, "possible")
+    assert len(books.entries("w")) == 1
+
+
+async def test_g3_a_cancellation_before_asking_again_does_not_deny_what_was_approved_before(
+    desk: Client, task_queue: str, books: Books
+) -> None:
+    """Asked, approved and done; then rewound, and cancelled before a person was asked again."""
+    queue = f"{task_queue}-activities"
+    plan = Plan(asks=(ask("approved_write", "w", queue=queue),), hold=True)
+    async with worker(desk, task_queue):
+        async with worker(desk, queue):
+            handle = await start(desk, task_queue, plan)
+            first = str(handle.first_execution_run_id)
+            (asked,) = await answers(desk, task_queue, first, 1)
+            assert isinstance(asked, ApprovalRequired)
+            approval = str(asked.approval_id)
+            approvals = Approvals(desk)
+            await approvals.approve(approval, approver=Actor(id="grace"))
+            done = await approvals.outcome(approval)
+        (step,) = await steps(desk, task_queue, first)
+        second = await reset_to_start(desk, task_queue, first)
+        await scheduled(desk, task_queue, second, step)
+
+    async def answered() -> bool:
+        events = await history_events(desk, task_queue, second)
+        return any(e.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED for e in events)
+
+    async with worker(desk, queue):
+        await wait_until(answered)
+    await desk.get_workflow_handle(task_queue, run_id=second).cancel()
+    async with worker(desk, task_queue):
+        (envelope,) = await answers(desk, task_queue, second, 1)
+
+    assert done.status == "completed"
+    assert isinstance(envelope, Cancelled)
+    assert (envelope.code, envelope.error.stage) == ("CANCELLED", "approval")
+    assert envelope.effect == "possible"
+    assert envelope.execution_id == asked.execution_id
     assert len(books.entries("w")) == 1
