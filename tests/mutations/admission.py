@@ -15,7 +15,10 @@ _UNKNOWN: Final = in_file(
     "guarantees/test_g9_unknown.py",
     "g9_in_process_the_same_is_told_of_what_is_unknown_unexposed_and_hidden",
 )
-_HIDE: Final = "await _refuse_unlisted(app, call, capability)"
+_HIDE: Final = (
+    'if rules["discovery"]:\n'
+    '        await _refuse_unlisted(app, call, capability, rules["discovery"])'
+)
 _VALIDATE: Final = "value = validate_input(capability, call.raw)"
 
 ADMISSION: Final = (
@@ -46,7 +49,7 @@ ADMISSION: Final = (
     _admission(
         name="execution policies are asked",
         guarantee="G8",
-        guard='later = await _ask_policies(app, request, "execution")',
+        guard="later = await _evaluated(app, request, execution)",
         off="later = None",
         killers=_REFUSED,
     ),
@@ -55,6 +58,15 @@ ADMISSION: Final = (
         guarantee="G8",
         guard="if changed:",
         off="if False:",
+        killers=in_file(
+            "runtime/test_g8_tampering.py", "g8_a_policy_that_changes_the_input_denies"
+        ),
+    ),
+    _admission(
+        name="an input that looks unchanged is one",
+        guarantee="G8",
+        guard="if schema.unchanged(request.input, trace):",
+        off="if True:",
         killers=in_file(
             "runtime/test_g8_tampering.py", "g8_a_policy_that_changes_the_input_denies"
         ),
