@@ -30,7 +30,7 @@ SOURCES  = s,^$(LINKS)/(workflows|activities|runtime)/,\1/,; s,^$(LINKS)/,facade
 .PHONY: help
 help: ## Show this list
 	@printf 'usage: make VERB [ARGS="..."]\n\n'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nVariables: PYTHON (the interpreter that makes %s), VENV, ARGS.\n' '$(VENV)'
 
 # ---- installing ------------------------------------------------------------
@@ -93,6 +93,10 @@ test: install ## Run the tests, a server per process; ARGS="-k name" picks some
 .PHONY: fuzz
 fuzz: install ## Throw anything at it for a while; ARGS="--minutes 60 --examples 500 -k name"
 	@PYTHONPATH=.:examples $(PY) -m tests.fuzz $(ARGS)
+
+.PHONY: mutations
+mutations: install ## Switch off every guard in turn: a test of its guarantee must fail (minutes)
+	MUTATIONS=all $(PY) -m pytest -q -p no:xdist tests/mutations $(ARGS)
 
 .PHONY: bench
 bench: install ## Measure against hand-written activities

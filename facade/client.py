@@ -20,7 +20,7 @@ from temporalio.exceptions import ActivityAlreadyStartedError
 from temperance.client_approval import approval_outcome, start_approval
 from temperance.client_reconcile import settled_by_client
 from temperance.repeated_request import is_taken, same_request
-from temperance.runtime.actor import Actor
+from temperance.runtime.actor import Actor, check_requester
 from temperance.runtime.app import App
 from temperance.runtime.attempt import record_end
 from temperance.runtime.call import Asked as Demand
@@ -56,6 +56,10 @@ class TemperanceClient:
         actor: The authenticated requester.
         surface: Through which door the requests come.
         task_queue: Where the workers listen; the application's own unless given.
+
+    Raises:
+        TypeError: An actor that is none.
+        ValueError: An unknown surface.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class TemperanceClient:
         surface: Surface = "direct",
         task_queue: str | None = None,
     ) -> None:
+        check_requester(actor, surface)
         self._client = client
         self._app = app
         self._actor = actor

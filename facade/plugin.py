@@ -74,6 +74,11 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
     """
 
     def __init__(self, app: App, *, passthrough: Iterable[str] = ()) -> None:
+        given: object = app
+        if not isinstance(given, App):
+            raise ConfigurationError(
+                [f"TemperancePlugin: give an App(Governance(...)), not a {type(given).__name__}"]
+            )
         self.app = (
             app if app.sinks is not None else dataclasses.replace(app, sinks=(StructlogSink(),))
         )

@@ -15,6 +15,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from .canonical import canonical_json
+from .names import SURFACES
 
 _set = object.__setattr__
 
@@ -24,6 +25,8 @@ MAX_IDENTIFIER = 200
 
 def identifier_problem(value: str) -> str | None:
     """Says what is wrong with an id given by a caller, or ``None``. The value is not repeated."""
+    if type(value) is not str and not isinstance(value, str):
+        return f"is no text: give 1 to {MAX_IDENTIFIER} characters"
     if not value or value != value.strip():
         return f"is empty or has white space at an end: give 1 to {MAX_IDENTIFIER} characters"
     if len(value) > MAX_IDENTIFIER:
@@ -102,6 +105,23 @@ class Actor(BaseModel):
 
 ANONYMOUS = Actor(id="anonymous", kind="anonymous")
 """Nobody in particular. Policies decide what an anonymous requester may do."""
+
+
+def check_requester(actor: object, surface: object) -> None:
+    """Refuses whoever and whatever a caller that is not type checked may hand in.
+
+    Args:
+        actor: The requester; ``None`` is nobody, which the attempt refuses.
+        surface: Through which door.
+
+    Raises:
+        TypeError: The actor is none.
+        ValueError: The surface is unknown.
+    """
+    if actor is not None and type(actor) is not Actor and not isinstance(actor, Actor):
+        raise TypeError("actor: give an Actor, such as Actor(id=...)")
+    if surface not in SURFACES:
+        raise ValueError(f"surface {surface!r} is unknown: give one of {', '.join(SURFACES)}")
 
 
 def actor_of(kind: str, id: str) -> Actor:

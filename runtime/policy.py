@@ -8,6 +8,7 @@ expiry. A policy that raises, takes too long or returns something else denies wi
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,6 +18,8 @@ from .decision import Allow, Decision, Deny, Hide, RequireApproval
 from .error import MOST_MESSAGE, MOST_REASON, CapabilityError, Stage
 from .raised import is_passed_on
 from .request import Request
+
+_log = logging.getLogger("temperance.policy")
 
 Phase = Literal["discovery", "invocation", "execution"]
 PHASES: Final[tuple[Phase, ...]] = ("discovery", "invocation", "execution")
@@ -32,6 +35,8 @@ class Policy:
 
     Args:
         function: ``(request) -> decision``, ``def`` or ``async def``; it cannot change the input.
+            A ``def`` runs in the event loop and holds it up: nothing bounds it, so leave whatever
+            waits (files, databases, other services) to an ``async def``.
         phase: ``discovery`` (listing; the request's input is ``None``), ``invocation`` or
             ``execution`` (right before the handler, also after an approval).
         name: Name in audit events and tables; the function's unless given.
@@ -136,6 +141,7 @@ async def evaluate(
             case RequireApproval():
                 demands.append(decision)
             case _:
+                _log.warning("policy %s answered %s, no decision", entry.name, type(decision))
                 failure = failure or _failed(entry, None)
     # A failed policy might have hidden or denied: it closes before any weaker decision counts.
     if denial or failure:

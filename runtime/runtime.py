@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar, overload
 
-from .actor import Actor
+from .actor import Actor, check_requester
 from .app import App
 from .attempt import record_end, run_attempt
 from .call import Asked, Broke, Call, Outcome, Returned
@@ -92,9 +92,11 @@ class Runtime:
             The envelope. Whatever goes wrong in the request is in it.
 
         Raises:
-            ValueError: A malformed ``request_id`` or ``correlation_id``.
+            ValueError: A malformed ``request_id`` or ``correlation_id``, an unknown surface.
+            TypeError: An actor that is none.
             asyncio.CancelledError: The caller was cancelled; the trail says with what effect.
         """
+        check_requester(actor, surface)
         name = id_asked_for(capability)
         if not isinstance(capability, Capability) and isinstance(input, str):
             input = input.encode(errors="surrogatepass")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 
 from temporalio import workflow
 
-from ..runtime.actor import Actor
+from ..runtime.actor import Actor, check_requester
 from ..runtime.call import Asked as Demand
 from ..runtime.canonical import hash_bytes
 from ..runtime.capability import Capability, id_asked_for
@@ -16,7 +16,7 @@ from ..runtime.envelope import ApprovalRequired, Cancelled, Completed, Execution
 from ..runtime.error import CapabilityError, StepError
 from ..runtime.identity import check_identifier, workflow_execution_id
 from ..runtime.messages import Ask
-from ..runtime.names import SURFACES, Surface
+from ..runtime.names import Surface
 from .absent import Sent
 from .approval_options import request_of
 from .asking import ask_person
@@ -49,7 +49,7 @@ class Invoker:
         task_queue: Where the activities run; the workflow's own task queue unless given.
 
     Raises:
-        StepError: An unknown surface, or a malformed correlation id.
+        StepError: An actor that is none, an unknown surface, or a malformed correlation id.
     """
 
     def __init__(
@@ -61,13 +61,10 @@ class Invoker:
         task_queue: str | None = None,
     ) -> None:
         try:
-            if surface not in SURFACES:
-                raise ValueError(
-                    f"surface {surface!r} is unknown: give one of {', '.join(SURFACES)}"
-                )
+            check_requester(actor, surface)
             if correlation_id is not None:
                 check_identifier("correlation_id", correlation_id)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise MalformedInvoker(str(error)) from None
         self._actor = actor
         self._surface: Surface = surface

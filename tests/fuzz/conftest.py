@@ -10,7 +10,7 @@ from temporalio.worker import Worker
 from temperance.embedded import EmbeddedServer
 from temperance.plugin import TemperancePlugin
 from tests.fuzz.stage import APP, Theatre
-from tests.fuzz.workflows import Asking, Foreign
+from tests.fuzz.workflows import Asking, Foreign, Misusing
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ async def theatre(embedded: EmbeddedServer) -> AsyncGenerator[Theatre]:
     async with Worker(
         client,
         task_queue=queue,
-        workflows=[Asking, Foreign],
+        workflows=[Asking, Foreign, Misusing],
         graceful_shutdown_timeout=timedelta(milliseconds=1),
     ):
         yield Theatre(client, queue)

@@ -67,7 +67,13 @@ async def bounded(pending: Awaitable[Any]) -> Any:  # whatever it gives
         AssertionError: It hangs.
     """
     task = asyncio.ensure_future(pending)
-    done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task}, timeout=PATIENCE)
+        assert task.done()
+        raise
     if not done:
         task.cancel()
         raise AssertionError(f"it did not end within {PATIENCE} seconds")

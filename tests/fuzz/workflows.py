@@ -60,6 +60,23 @@ class Asking:
         return {**envelope.to_dict()}
 
 
+@workflow.defn(name="FuzzMisusing")
+class Misusing:
+    """Asks with an argument of the wrong type."""
+
+    @workflow.run
+    async def run(self, way: str) -> None:
+        """Which one, the way says."""
+        given: dict[str, Any] = {"actor": Actor(id="ada")}
+        wrong: dict[str, dict[str, Any]] = {
+            "actor": {"actor": "user:ada"},
+            "surface": {"surface": 7},
+            "correlation": {"correlation_id": 7},
+        }
+        step: Any = 7 if way == "step" else None
+        await Invoker(**(given | wrong.get(way, {}))).invoke("fuzz.write", {}, step=step)
+
+
 class Crafted(BaseModel):
     """An argument of an activity, as no converter would write it."""
 
