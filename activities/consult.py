@@ -25,7 +25,7 @@ first attempt, and leaves no record that could be asked (G2).
 import asyncio
 import dataclasses
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -69,7 +69,7 @@ class Forbidden:
 class _Begun:
     record: Recorded
     outcome: Outcome
-    arguments: list[object]
+    arguments: list[object] = field(repr=False)
 
 
 async def consult(

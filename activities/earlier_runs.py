@@ -10,7 +10,7 @@ workflow id are listed as well. Retries alone leave none beside the chain, and n
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from temporalio.api.common.v1 import WorkflowExecution
@@ -60,13 +60,13 @@ class Recorded:
     """
 
     run_id: str
-    scheduled: ActivityTaskScheduledEventAttributes
-    closed: HistoryEvent | None = None
+    scheduled: ActivityTaskScheduledEventAttributes = field(repr=False)
+    closed: HistoryEvent | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    started: HistoryEvent
+    started: HistoryEvent = field(repr=False)
     was_reset: bool
     links: frozenset[str]
     records: tuple[Recorded, ...]

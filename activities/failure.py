@@ -59,6 +59,11 @@ def question_failed(error: CapabilityError | None, *, again: bool) -> AttemptFai
     )
 
 
+def interrupted_at_keyboard() -> AttemptFailed:
+    """The failure of an attempt in which ``KeyboardInterrupt`` was raised; nobody knows why."""
+    return AttemptFailed(CODES["INTERNAL_ERROR"].message, type="INTERNAL_ERROR", non_retryable=True)
+
+
 def failure_of(broke: Broke, ending: Ending) -> AttemptFailed:
     """The failure to raise for an attempt that broke.
 

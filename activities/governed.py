@@ -23,7 +23,7 @@ from ..runtime.series import Series
 from .attempt_log import bind_attempt, unbind_attempt
 from .consult import Recalled, consult
 from .earlier import earlier_attempts
-from .failure import failure_of, overtaken
+from .failure import failure_of, interrupted_at_keyboard, overtaken
 from .grant import authorized, grant_of
 from .heartbeat import Heartbeat, hand_over
 from .identity import Identity, Origins, identify
@@ -129,6 +129,9 @@ async def _execute(
         bound = bind_attempt(call)
         try:
             outcome = await run_attempt(app, call)
+        except KeyboardInterrupt:
+            # The SDK takes it for a failure, and would write its text and stack into history.
+            raise interrupted_at_keyboard() from None
         finally:
             unbind_attempt(bound)
     finally:

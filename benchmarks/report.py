@@ -4,8 +4,9 @@ import json
 import os
 import platform
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from rich.console import Console
 from rich.table import Table
@@ -13,12 +14,13 @@ from rich.table import Table
 from .figures import NOISE, Figure, Result, Skipped
 
 PACKAGES = ("temperance", "temporalio", "pydantic", "structlog", "orjson")
+"""Those that may have a part in a figure; one that is not installed is left out."""
 WIDTH = 130
 
 
-def print_table(results: Sequence[Result]) -> None:
+def print_table(results: Sequence[Result], *, title: str = "What governance costs") -> None:
     """Prints all figures, and what could not be measured or claimed."""
-    table = Table(title="What governance costs", box=None, pad_edge=False)
+    table = Table(title=title, box=None, pad_edge=False)
     for name in ("benchmark", "figure", "arm"):
         table.add_column(name, no_wrap=True)
     for name in ("value", "quartiles", "budget"):
@@ -48,7 +50,7 @@ def as_json(results: Sequence[Result], *, quick: bool) -> str:
             "quick": quick,
             "python": platform.python_version(),
             "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
-            "packages": {name: version(name) for name in PACKAGES},
+            "packages": versions(PACKAGES),
             "figures": [
                 {**asdict(result), "over": result.over}
                 for result in results
@@ -58,6 +60,15 @@ def as_json(results: Sequence[Result], *, quick: bool) -> str:
         },
         indent=2,
     )
+
+
+def versions(names: Sequence[str]) -> dict[str, str]:
+    """The versions of those packages that are installed."""
+    found: dict[str, str] = {}
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def verdict(results: Sequence[Result]) -> int:

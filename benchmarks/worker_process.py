@@ -66,6 +66,10 @@ class WorkerProcess:
                 process.kill()
             await process.wait()
 
+    async def ended(self) -> None:
+        """Waits until the process has ended."""
+        await self._running().wait()
+
     async def cpu_ns(self) -> int:
         """Processor time of the process so far, in nanoseconds."""
         answer = await self._ask("cpu")

@@ -25,7 +25,8 @@ MAX_IDENTIFIER = 200
 
 def identifier_problem(value: str) -> str | None:
     """Says what is wrong with an id given by a caller, or ``None``. The value is not repeated."""
-    if type(value) is not str and not isinstance(value, str):
+    given: object = value
+    if type(given) is not str and not isinstance(given, str):
         return f"is no text: give 1 to {MAX_IDENTIFIER} characters"
     if not value or value != value.strip():
         return f"is empty or has white space at an end: give 1 to {MAX_IDENTIFIER} characters"
@@ -75,7 +76,7 @@ class Actor(BaseModel):
 
     id: Identifier
     kind: ActorKind = "user"
-    attributes: dict[str, JsonValue] = Field(default_factory=dict)
+    attributes: dict[str, JsonValue] = Field(default_factory=dict, repr=False)
 
     @field_validator("attributes")
     @classmethod

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from types import ModuleType
 from typing import Any, Final
@@ -59,15 +59,15 @@ class App:
     """
 
     governance: Governance
-    context: ContextFactory = no_context
-    sinks: Sequence[Sink] | None = None
+    context: ContextFactory = field(default=no_context, repr=False)
+    sinks: Sequence[Sink] | None = field(default=None, repr=False)
     strict_audit: bool = False
     sink_timeout: timedelta = timedelta(seconds=1)
     payload_limit: int = PAYLOAD_LIMIT
     workflows: Sequence[type] = ()
     modules: Sequence[ModuleType] = ()
     task_queue: str = "temperance"
-    may_approve: Callable[[Actor, ApprovalRecord], bool] | None = None
+    may_approve: Callable[[Actor, ApprovalRecord], bool] | None = field(default=None, repr=False)
     reject_self_approval: bool = True
     self_approval_reason: str | None = None
 

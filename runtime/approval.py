@@ -17,6 +17,7 @@ from typing import Annotated, Final, Literal
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     JsonValue,
     StrictBool,
     StringConstraints,
@@ -66,7 +67,7 @@ class DecisionInput(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     approved: StrictBool
-    approver: JsonValue = None
+    approver: JsonValue = Field(default=None, repr=False)
     comment: JsonValue = None
     source: JsonValue = "api"
 
@@ -82,7 +83,7 @@ class CancelInput(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    by: JsonValue = None
+    by: JsonValue = Field(default=None, repr=False)
     comment: JsonValue = None
     source: JsonValue = "api"
 
@@ -137,7 +138,7 @@ class ApprovalRecord(BaseModel):
     actor: Actor
     surface: Surface
     input_hash: str
-    shown: JsonValue
+    shown: JsonValue = Field(repr=False)
     reasons: tuple[str, ...]
     types: tuple[str, ...] = ()
     risk: Risk
@@ -163,7 +164,7 @@ class ApprovalRequest(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     record: ApprovalRecord
-    input: str
+    input: str = Field(repr=False)
     correlation_id: str | None = None
     repeat_of: str | None = None
     task_queue: str | None = None

@@ -5,7 +5,7 @@ same attempt code with a `Call` and turn its `Outcome` into an envelope or a fai
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -99,8 +99,16 @@ class Call(NamedTuple):
     rerun: bool = False
     earlier_series: int = 0
 
+    def __repr__(self) -> str:
+        """Whose attempt it is; not the input, which may end in a log."""
+        return (
+            f"Call({self.capability_id!r}, {self.surface!r}, execution_id={self.execution_id!r}, "
+            f"attempt={self.attempt})"
+        )
 
-class Returned(NamedTuple):
+
+@dataclass(frozen=True, slots=True)
+class Returned:
     """The handler returned a valid output.
 
     Args:
@@ -109,8 +117,8 @@ class Returned(NamedTuple):
         effect: ``done``; less where middleware answered and the handler was never entered.
     """
 
-    output: object
-    json: bytes
+    output: object = field(repr=False)
+    json: bytes = field(repr=False)
     effect: Effect = "done"
 
 
@@ -131,8 +139,8 @@ class Asked:
     types: tuple[str, ...]
     expires_at: datetime
     input_hash: str
-    input: bytes = b"null"
-    shown: JsonValue = None
+    input: bytes = field(default=b"null", repr=False)
+    shown: JsonValue = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,8 @@ class Redact:
         approval_input: The same for the input as approvers see it.
     """
 
-    output: RedactRule | None = None
-    approval_input: RedactRule | None = None
+    output: RedactRule | None = field(default=None, repr=False)
+    approval_input: RedactRule | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Capability(Generic[I, O]):
     """
 
     id: str
-    handler: Callable[..., object]
+    handler: Callable[..., object] = field(repr=False)
     description: str
     expose: frozenset[Surface]
     side_effect: SideEffect
@@ -77,7 +77,7 @@ class Capability(Generic[I, O]):
     approval: Approval | None = None
     redact: Redact = Redact()
     policies: tuple[Policy, ...] = ()
-    middleware: tuple[Middleware, ...] = ()
+    middleware: tuple[Middleware, ...] = field(default=(), repr=False)
     tags: frozenset[str] = frozenset()
     tool_name: str | None = None
     reconcile: Reconcile | None = None

@@ -250,7 +250,8 @@ def _writable(text: str) -> str:
 
     What is no text stays what it is, and keeps the error from being told (see `public`).
     """
-    if not isinstance(text, str) or text.isascii():
+    given: object = text
+    if not isinstance(given, str) or given.isascii():
         return text
     return text.encode(errors="replace").decode()
 

@@ -40,7 +40,7 @@ class Governance:
 
     registry: CapabilityRegistry
     policies: tuple[Policy, ...]
-    middleware: tuple[Middleware, ...]
+    middleware: tuple[Middleware, ...] = field(repr=False)
     policy_timeout: timedelta
     discovery_budget: timedelta
     discovery_concurrency: int

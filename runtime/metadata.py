@@ -192,5 +192,8 @@ def _either(choices: tuple[str, ...]) -> str:
 
 def _shown(value: object) -> str:
     """The value as a message may show it, on one line and not too long."""
-    text = getattr(value, "__qualname__", None) or repr(value)
+    text = getattr(value, "__qualname__", None)
+    if text is None:
+        # What is called may hold anything: a `functools.partial` shows all that it was given.
+        text = f"a {type(value).__name__}" if callable(value) else repr(value)
     return " ".join(str(text).split())[:80]

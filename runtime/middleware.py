@@ -39,7 +39,7 @@ def _layer(layer: Middleware, ctx: Context[Any], inner: Proceed) -> Proceed:
         try:
             return await inner()
         except (SystemExit, GeneratorExit) as error:
-            if task is not None and is_passed_on(error, task):
+            if is_passed_on(error, task):
                 raise
             # Out of a task, and `asyncio.wait_for` makes one, the first would end the event loop,
             # and the second whatever waits for the task.

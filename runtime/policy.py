@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal
 
@@ -42,7 +42,7 @@ class Policy:
         name: Name in audit events and tables; the function's unless given.
     """
 
-    function: PolicyFunction
+    function: PolicyFunction = field(repr=False)
     phase: Phase = "invocation"
     name: str = ""
 
@@ -127,7 +127,7 @@ async def evaluate(
                     before = task.cancelling()  # it costs: only where a policy is waited for
                 decision = await _bounded(decision, timeout)
         except BaseException as error:  # the policy's own code: any fault in it denies
-            if _is_passed_on(error, task, before):
+            if is_passed_on(error, task, before):
                 raise
             failure = failure or _failed(entry, error)
             continue
@@ -151,21 +151,6 @@ async def evaluate(
             refusal=CapabilityError("CAPABILITY_NOT_FOUND", audit_reason=f"hidden:{hidden}")
         )
     return Verdict(demand=merge(demands)) if demands else CLEAR
-
-
-def _is_passed_on(raised: BaseException, task: "asyncio.Task[Any] | None", before: int) -> bool:
-    """Whether it is not the policy's: the cancellation of the attempt, the end of its coroutine.
-
-    Args:
-        raised: Anything; a cancellation may also be of something that the policy waited for.
-        task: The attempt's, where a policy was waited for.
-        before: How often it was cancelled before.
-    """
-    if task is None:
-        return isinstance(raised, KeyboardInterrupt)
-    if isinstance(raised, asyncio.CancelledError):
-        return task.cancelling() > before
-    return is_passed_on(raised, task)
 
 
 def merge(demands: Sequence[RequireApproval]) -> ApprovalDemand:

@@ -34,19 +34,27 @@ def translate(raised: BaseException) -> CapabilityError:
     return error
 
 
-def is_passed_on(raised: BaseException, task: "asyncio.Task[Any]") -> bool:
+def is_passed_on(
+    raised: BaseException, task: "asyncio.Task[Any] | None", before: int | None = None
+) -> bool:
     """Whether what was raised in an attempt is not the attempt's to answer for.
 
-    That is the interrupt from the keyboard, and the end of the coroutine itself: Python raises
-    ``GeneratorExit`` where a suspended one is closed, which its own task never does. Raised while
-    the task runs it is the application's, and an error like any other.
+    That is the interrupt from the keyboard, its own cancellation, and the end of its coroutine:
+    Python raises ``GeneratorExit`` where a suspended one is closed, which its own task never does.
+    Raised while the task runs it is the application's, and an error like any other.
 
     Args:
-        raised: Anything.
-        task: The attempt's own, of whatever its coroutine returns.
+        raised: Anything; a cancellation may also be of something that the application waited for.
+        task: The attempt's own, of whatever its coroutine returns; ``None`` where nothing was
+            waited for.
+        before: How often the task was cancelled before; ``None`` where that is told otherwise.
     """
     if isinstance(raised, KeyboardInterrupt):
         return True
+    if task is None:
+        return False
+    if isinstance(raised, asyncio.CancelledError):
+        return before is not None and task.cancelling() > before
     if not isinstance(raised, GeneratorExit):
         return False
     try:

@@ -8,7 +8,7 @@ it. One rule for all drivers is here: what is asked about, and what an answer ma
 import dataclasses
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Generic, TypeVar
 
@@ -34,7 +34,7 @@ More would be a loop that an answer which is always wrong keeps going.
 class Happened(Generic[O_co]):
     """The write happened, and this is what it gave."""
 
-    output: O_co
+    output: O_co = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Reconcile:
         ValueError: ``timeout`` is not positive.
     """
 
-    function: ReconcileFunction
+    function: ReconcileFunction = field(repr=False)
     retry: Retry = DEFAULT_RETRY
     timeout: timedelta = DEFAULT_TIMEOUT
     run_again: bool = False

@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
@@ -15,7 +15,7 @@ from .capability import Capability
 from .context import Context
 from .error import CapabilityError
 from .names import Effect, Verdict
-from .raised import translate
+from .raised import is_passed_on, translate
 from .reconcile import DidNotHappen, Happened, Reconcile, Unknown
 from .request import Request
 from .thread import in_thread
@@ -39,8 +39,8 @@ class Found:
     """
 
     verdict: Verdict
-    output: object = None
-    json: bytes = b"null"
+    output: object = field(default=None, repr=False)
+    json: bytes = field(default=b"null", repr=False)
 
 
 async def ask_reconcile(app: App, call: Call) -> Found:
@@ -67,16 +67,18 @@ async def ask_reconcile(app: App, call: Call) -> Found:
     reconcile = capability.reconcile
     request = _request(call, capability)
     bound = asyncio.timeout(reconcile.timeout.total_seconds())
+    task = asyncio.current_task()
+    before = 0 if task is None else task.cancelling()
     try:
         async with bound:
             answer = await _asked(app, request, reconcile)
-    except TimeoutError as late:
-        error = CapabilityError("TIMEOUT") if bound.expired() else translate(late)
+    except BaseException as raised:  # the function is the application's own, and may raise anything
+        if is_passed_on(raised, task, before):
+            raise
+        error = CapabilityError("TIMEOUT") if bound.expired() else translate(raised)
         raise _told(call, error) from None
-    except asyncio.CancelledError:
-        raise
-    except Exception as raised:  # noqa: BLE001 - the function is the application's own
-        raise _told(call, translate(raised)) from None
+    if bound.expired():  # it caught the cancellation and answered after all: too late
+        raise CapabilityError("TIMEOUT")
     match answer:
         case DidNotHappen():
             return Found("did_not_happen")

@@ -1,6 +1,6 @@
 """What a successful activity answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, cast
 
@@ -27,7 +27,7 @@ class Reply:
         effect: ``done`` unless middleware answered in the handler's place.
     """
 
-    output: bytes | None = None
+    output: bytes | None = field(default=None, repr=False)
     asked: Asked | None = None
     attempts: int = 1
     errors: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """One request as every stage after validation sees it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -48,7 +48,7 @@ class Request(Generic[I, O]):
     """
 
     capability: "Capability[I, O]"
-    input: I
+    input: I = field(repr=False)
     input_hash: str
     actor: Actor
     surface: Surface

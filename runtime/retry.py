@@ -5,7 +5,7 @@ process `Runtime` drives the loop by the same plan.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -43,7 +43,7 @@ class Retry:
     max_retries: int
     backoff: timedelta = DEFAULT_BACKOFF
     max_backoff: timedelta = DEFAULT_MAX_BACKOFF
-    on: RetryOn | None = None
+    on: RetryOn | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.max_retries, bool) or not isinstance(self.max_retries, int):

@@ -1,6 +1,6 @@
 """What the activity that asks about a write answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast, get_args
 
 from pydantic import JsonValue
@@ -22,7 +22,7 @@ class Settlement:
     """
 
     verdict: Verdict
-    output: bytes = b"null"
+    output: bytes = field(default=b"null", repr=False)
     execution_id: str | None = None
 
     def to_json(self) -> bytes:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from .error import CapabilityError, ErrorCode, Stage
 from .names import Effect
@@ -28,7 +28,7 @@ class Unseen(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     capability: str
-    ask: str
+    ask: str = Field(repr=False)
     step: str
     code: ErrorCode
     stage: Stage

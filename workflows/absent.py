@@ -1,6 +1,6 @@
 """Executions that did not happen, and that their caller may have run again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..runtime.messages import Ask
 from ..runtime.series import Series
@@ -19,7 +19,7 @@ class Sent:
         task_queue: Where it runs; the workflow's own unless given.
     """
 
-    data: bytes
+    data: bytes = field(repr=False)
     ask: Ask
     step: str
     repeat_of: str | None = None

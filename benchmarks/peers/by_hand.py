@@ -6,11 +6,10 @@ from datetime import timedelta
 from temporalio import activity, workflow
 from temporalio.common import RetryPolicy
 
-from .tool import Order, asks_for, settle
+from .tool import TIMEOUT, Order, asks_for, settle
 
 Message = dict[str, str]
 
-ONCE = RetryPolicy(maximum_attempts=1)
 A_MINUTE = timedelta(minutes=1)
 
 
@@ -32,7 +31,7 @@ async def settle_by_hand(order_id: str) -> Order:
 
 @workflow.defn
 class ByHand:
-    """What a careful author writes."""
+    """What a careful author writes: one attempt at a tool that writes, and a failure is told."""
 
     @workflow.run
     async def run(self, prompt: str) -> str:
@@ -48,8 +47,8 @@ class ByHand:
                 order: Order = await workflow.execute_activity(
                     settle_by_hand,
                     str(json.loads(turn["arguments"])["order_id"]),
-                    start_to_close_timeout=A_MINUTE,
-                    retry_policy=ONCE,
+                    start_to_close_timeout=TIMEOUT,
+                    retry_policy=RetryPolicy(maximum_attempts=1),
                 )
             except Exception as error:  # noqa: BLE001 - the model is told, as an agent's loop does
                 messages.append({"role": "tool", "text": str(error)})

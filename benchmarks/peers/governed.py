@@ -5,11 +5,11 @@ import json
 from pydantic import BaseModel
 from temporalio import workflow
 
-from temperance import Actor, App, Completed, Governance, capability
+from temperance import Actor, App, Completed, Context, Governance, capability
 from temperance.workflows import Invoker
 
 from .by_hand import A_MINUTE, Message, ask_model
-from .tool import Order, settle
+from .tool import TIMEOUT, Order, settle
 
 
 class SettleInput(BaseModel):
@@ -24,11 +24,11 @@ class SettleInput(BaseModel):
     expose={"agent"},
     side_effect="write",
     risk="high",
-    timeout=A_MINUTE,
+    timeout=TIMEOUT,
 )
-async def settle_governed(input: SettleInput) -> Order:
+async def settle_governed(input: SettleInput, ctx: Context[None]) -> Order:
     """The tool as a capability."""
-    return await settle(input.order_id)
+    return await settle(input.order_id, ctx.idempotency_key)
 
 
 @workflow.defn
@@ -50,7 +50,7 @@ class Governed:
             told: object = (
                 envelope.output if isinstance(envelope, Completed) else envelope.to_dict()
             )
-            messages.append({"role": "tool", "text": json.dumps(told)})
+            messages.append({"role": "tool", "text": json.dumps(told, separators=(",", ":"))})
 
 
 def app() -> App:

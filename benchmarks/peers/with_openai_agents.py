@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from typing import Any
 
 from agents import Agent, ModelResponse, Runner
 from agents.items import TResponseStreamEvent
 from agents.models.interface import Model
 from temporalio import activity, workflow
+from temporalio.common import RetryPolicy
 from temporalio.openai_agents.testing import ResponseBuilders
 from temporalio.openai_agents.workflow import activity_as_tool
 
-from .tool import Order, asks_for, settle
+from .tool import ONCE, TIMEOUT, Order, asks_for, settle
 
 
 @activity.defn
@@ -50,13 +50,15 @@ class Script(Model):
 
 @workflow.defn
 class WithOpenAIAgents:
-    """Runs the agent."""
+    """Runs the agent; with a retry policy of its own only where it is asked for one attempt."""
 
     @workflow.run
     async def run(self, prompt: str) -> str:
-        agent = Agent[None](
-            name="orders",
-            tools=[activity_as_tool(settle_order, start_to_close_timeout=timedelta(minutes=1))],
+        tool = activity_as_tool(
+            settle_order,
+            start_to_close_timeout=TIMEOUT,
+            retry_policy=RetryPolicy(maximum_attempts=1) if prompt.startswith(ONCE) else None,
         )
+        agent = Agent[None](name="orders", tools=[tool])
         result = await Runner.run(agent, [{"role": "user", "content": prompt}], max_turns=100)
         return str(result.final_output)

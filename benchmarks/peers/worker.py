@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import sys
+from pathlib import Path
 from time import process_time_ns
 
 from temporalio.client import Client
@@ -20,9 +21,10 @@ from benchmarks.saying import say
 from .tool import EFFECTS
 
 
-async def main(host: str, task_queue: str, arm: str) -> None:
+async def main(host: str, task_queue: str, folder: Path, arm: str) -> None:
     """Serves one arm until the input ends."""
     logging.disable(logging.ERROR)  # what a flaky tool raises is meant to be raised
+    EFFECTS.folder = folder
     async with await _worker(host, task_queue, arm):
         say("ready")
         reader = asyncio.StreamReader()
@@ -30,7 +32,7 @@ async def main(host: str, task_queue: str, arm: str) -> None:
             lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
         )
         while line := await reader.readline():
-            say(process_time_ns() if line.strip() == b"cpu" else dict(EFFECTS))
+            say(process_time_ns() if line.strip() == b"cpu" else dict(EFFECTS.counts))
 
 
 async def _worker(host: str, task_queue: str, arm: str) -> Worker:
@@ -80,6 +82,6 @@ async def _worker(host: str, task_queue: str, arm: str) -> Worker:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[4]))
+    asyncio.run(main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4]))
     # The SDK's threads may outlive the interpreter by a moment, and end it with a fatal error then.
     os._exit(0)

@@ -1,6 +1,6 @@
 """Who is at the door. The inbox believes its settings and the login in front of it, nobody else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 from starlette.requests import Request
@@ -21,7 +21,7 @@ class Visitor:
     """
 
     actor: Actor
-    session: str
+    session: str = field(repr=False)
     is_new: bool = False
 
 

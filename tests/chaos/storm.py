@@ -7,6 +7,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import Literal, get_args
 
@@ -19,6 +21,7 @@ from tests.chaos.fleet import STANDS_LONG, Fleet
 from tests.chaos.load import Load, Verdict, decide_all, insist, request_twice, start_workflow
 from tests.guarantees.runs.rewinding import reset
 from tests.support.history import history_events
+from tests.support.waiting import wait_until
 
 Blow = Literal[
     "kill", "terminate", "suspend", "long", "server", "reset", "approval", "cancel"
@@ -30,6 +33,7 @@ _WEIGHTS: dict[Blow, int] = {
 }  # fmt: skip
 _OPEN_AT_ONCE = 8
 _MOST_RESETS = 3
+_MOST_CALM = timedelta(minutes=2)
 
 
 @dataclass
@@ -89,6 +93,8 @@ class Storm:
             finished.set()
             blows.cancel()
             await asyncio.gather(deciders, blows, return_exceptions=True)
+        for approval in {one.approval for one in self.deeds.verdicts if one.refused is None}:
+            await wait_until(partial(self._is_closed, approval), _MOST_CALM)
         if not blows.cancelled() and (error := blows.exception()) is not None:
             raise error
         return self.deeds
@@ -109,6 +115,11 @@ class Storm:
         handle = self._client.get_workflow_handle(id_)
         while (await insist(handle.describe)).status is WorkflowExecutionStatus.RUNNING:  # noqa: ASYNC110 - nothing tells but the server
             await asyncio.sleep(0.2)
+
+    async def _is_closed(self, approval: str) -> bool:
+        """Whether an approval that was decided has also been executed, again after a reset."""
+        handle = self._client.get_workflow_handle(approval)
+        return (await insist(handle.describe)).status is not WorkflowExecutionStatus.RUNNING
 
     async def _blow_after_blow(self) -> None:
         kinds = [kind for kind in get_args(Blow) for _ in range(_WEIGHTS[kind])]

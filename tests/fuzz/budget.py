@@ -10,13 +10,13 @@ from typing import Final
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-QUICK: Final = 40
+QUICK: Final = 25
 """Examples of a target of full share in `make test`."""
 
 EXAMPLES: Final = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 """Examples of a target of full share in `make fuzz`; 0 in `make test`."""
 
-PATIENCE: Final = 30
+PATIENCE: Final = 60
 """Seconds after which an example counts as one that hangs; nothing waits so long by itself."""
 
 _UNHEALTHY: Final = (

@@ -1,14 +1,19 @@
 """Whatever an application's own code may raise, with a secret in it."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from temperance.runtime.error import CODES, CapabilityError, DeclaredError
+from temperance.runtime.error import CODES, CapabilityError, DeclaredError, ErrorCode
 from tests.fuzz.secret import SECRET
+
+Makers = st.SearchStrategy[Callable[[], BaseException]]
+
+NO_JSON: Final[Any] = object()
 
 
 class Mute(Exception):
@@ -38,7 +43,7 @@ class Base(BaseException):
 class Odd(DeclaredError):
     """Declared, with a reason of the wrong type."""
 
-    reason: Any = b"\xff"
+    reason: ClassVar[Any] = b"\xff"
 
 
 class Halfmade(CapabilityError):
@@ -89,7 +94,7 @@ def _endless() -> Exception:
     return error
 
 
-ORDINARY: Final = st.sampled_from(
+ORDINARY: Final[Makers] = st.sampled_from(
     [
         lambda: ValueError(SECRET),
         lambda: KeyError(SECRET),
@@ -108,7 +113,7 @@ ORDINARY: Final = st.sampled_from(
         lambda: Later(SECRET),
         lambda: Later(float("nan")),
         lambda: Odd("public"),
-        lambda: Odd(details=object()),  # type: ignore[arg-type] - what is no JSON
+        lambda: Odd(details=NO_JSON),
         lambda: DeclaredError("public", details={"a": float("inf")}),
         lambda: DeclaredError("\ud800"),
         Halfmade,
@@ -122,9 +127,12 @@ ORDINARY: Final = st.sampled_from(
 
 _CODES: Final = st.sampled_from([*CODES])
 
-REFUSALS: Final = st.builds(
-    lambda code, expose, retryable, details: (
-        lambda: CapabilityError(
+
+def _refusal(
+    code: ErrorCode, expose: bool, retryable: bool | None, details: Any
+) -> Callable[[], BaseException]:
+    def make() -> CapabilityError:
+        return CapabilityError(
             code,
             "public" if expose else SECRET,
             expose=expose,
@@ -132,7 +140,12 @@ REFUSALS: Final = st.builds(
             details=details if expose else SECRET,
             cause=ValueError(SECRET),
         )
-    ),
+
+    return make
+
+
+REFUSALS: Final[Makers] = st.builds(
+    _refusal,
     _CODES,
     st.booleans(),
     st.none() | st.booleans(),
@@ -140,7 +153,7 @@ REFUSALS: Final = st.builds(
 )
 """Makes an error of the library's own, as middleware may raise it."""
 
-BASE: Final = st.sampled_from(
+BASE: Final[Makers] = st.sampled_from(
     [
         lambda: SystemExit(SECRET),
         lambda: asyncio.CancelledError(SECRET),
@@ -151,5 +164,5 @@ BASE: Final = st.sampled_from(
 )
 """Makes an exception that ``except Exception`` does not catch."""
 
-FAULTS: Final = ORDINARY | REFUSALS | BASE
+FAULTS: Final[Makers] = ORDINARY | REFUSALS | BASE
 """Makes whatever can be raised, but for KeyboardInterrupt: that is whoever sits at the keyboard."""

@@ -57,7 +57,7 @@ class Door:
 
     entered: int = 0
     returned: int = 0
-    inputs: list[object] = field(default_factory=list)
+    inputs: list[object] = field(default_factory=list[object])
 
 
 async def bounded(pending: Awaitable[Any]) -> Any:  # whatever it gives

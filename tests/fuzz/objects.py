@@ -40,16 +40,12 @@ class Prickly:
     __contains__ = __getitem__ = __call__ = __int__ = __float__ = __index__ = _raise
 
 
-class Chameleon:
-    """Claims to be of another class."""
+def _another_class(_: object) -> type:
+    return Plain
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override] - the point of it
-        """A model's."""
-        return Plain
 
-    @__class__.setter
-    def __class__(self, value: type) -> None: ...
+Chameleon: Final[Any] = type("Chameleon", (), {"__class__": property(_another_class)})
+"""Claims to be of another class."""
 
 
 class Yes:
@@ -141,7 +137,7 @@ class Dumping(BaseModel):
 class Loop:
     """A dataclass that contains itself."""
 
-    inner: list[object] = field(default_factory=list)
+    inner: list[object] = field(default_factory=list[object])
 
 
 class Colour(enum.Enum):
@@ -181,7 +177,8 @@ def _counting() -> Generator[int]:
 
 
 def _raising_model() -> object:
-    return Plain.model_construct(name=Prickly(ValueError(SECRET)))
+    name: Any = Prickly(ValueError(SECRET))
+    return Plain.model_construct(name=name)
 
 
 _MAKERS: Final[tuple[Callable[[], object], ...]] = (
@@ -210,7 +207,7 @@ _MAKERS: Final[tuple[Callable[[], object], ...]] = (
     lambda: {1: "a", "1": "b", None: "c"},
     lambda: {("a",): 1},
     lambda: UserDict({"a": 1}),
-    lambda: OrderedDict(a=1),
+    lambda: OrderedDict[str, int](a=1),
     lambda: types.MappingProxyType({"a": 1}),
     lambda: deque([1, 2]),
     lambda: {1, "a", None},
@@ -242,7 +239,12 @@ _MAKERS: Final[tuple[Callable[[], object], ...]] = (
     lambda: Loop,
 )
 
-OBJECTS: Final = st.sampled_from(_MAKERS).map(lambda make: make())
+
+def _call(make: Callable[[], object]) -> Any:
+    return make()
+
+
+OBJECTS: Final[st.SearchStrategy[Any]] = st.sampled_from(_MAKERS).map(_call)
 """Any of them, made anew for each example."""
 
 
@@ -252,7 +254,7 @@ def _under(value: object, keys: list[str]) -> object:
     return value
 
 
-ANYTHING: Final = (
+ANYTHING: Final[st.SearchStrategy[Any]] = (
     PLAIN
     | OBJECTS
     | st.builds(_under, OBJECTS, st.lists(st.sampled_from(["order", "note", "a"]), max_size=2))

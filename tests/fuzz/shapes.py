@@ -57,6 +57,8 @@ class Colour(Enum):
 
 WORDS: Final = st.text(max_size=8)
 
+_ROOT: Final[Any] = RootModel
+
 LEAVES: Final = (
     Shape(int, st.integers() | st.just("5")),
     Shape(str, WORDS),
@@ -125,20 +127,32 @@ def _union(one: Shape, other: Shape) -> Shape:
     return Shape(both, one.values | other.values)
 
 
-CONTAINERS: Final[dict[str, Callable[[Shape], Shape]]] = {
-    "list": lambda inner: Shape(list[inner.type], st.lists(inner.values, max_size=3)),
-    "dict": lambda inner: Shape(
-        dict[str, inner.type], st.dictionaries(WORDS, inner.values, max_size=3)
+def _few(values: st.SearchStrategy[object]) -> st.SearchStrategy[list[object]]:
+    return st.lists(values, max_size=3)
+
+
+def _container(inner: Shape, kind: str) -> Shape:
+    """A container of what the shape describes."""
+    generic, arguments, values = CONTAINERS[kind]
+    return Shape(generic[arguments(inner.type)], values(inner.values))
+
+
+CONTAINERS: Final[dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]]] = {
+    "list": (list, lambda type_: type_, _few),
+    "set": (set, lambda type_: type_, _few),
+    "frozenset": (frozenset, lambda type_: type_, _few),
+    "row": (tuple, lambda type_: (type_, ...), lambda values: _few(values).map(tuple)),
+    "tuple": (tuple, lambda type_: (type_, int), lambda values: st.tuples(values, st.integers())),
+    "dict": (
+        dict,
+        lambda type_: (str, type_),
+        lambda values: st.dictionaries(WORDS, values, max_size=3),
     ),
-    "numbered": lambda inner: Shape(
-        dict[int, inner.type], st.dictionaries(st.integers(0, 9), inner.values)
+    "numbered": (
+        dict,
+        lambda type_: (int, type_),
+        lambda values: st.dictionaries(st.integers(0, 9), values),
     ),
-    "tuple": lambda inner: Shape(tuple[inner.type, int], st.tuples(inner.values, st.integers())),
-    "row": lambda inner: Shape(
-        tuple[inner.type, ...], st.lists(inner.values, max_size=3).map(tuple)
-    ),
-    "set": lambda inner: Shape(set[inner.type], st.lists(inner.values, max_size=3)),
-    "frozenset": lambda inner: Shape(frozenset[inner.type], st.lists(inner.values, max_size=3)),
 }
 
 
@@ -161,7 +175,7 @@ def _models(draw: st.DrawFn, inner: st.SearchStrategy[Shape]) -> Shape:
     if kind == "root":
         field = draw(inner)
         try:
-            return Shape(RootModel[field.type], field.values)
+            return Shape(_ROOT[field.type], field.values)
         except (PydanticUserError, TypeError):
             reject()
     names = draw(st.lists(st.sampled_from(["order", "note", "a", "b_c"]), min_size=1, unique=True))
@@ -186,14 +200,11 @@ def _models(draw: st.DrawFn, inner: st.SearchStrategy[Shape]) -> Shape:
     return Shape(model, values)
 
 
-SHAPES: Final = st.recursive(
-    st.sampled_from(LEAVES),
-    lambda inner: (
+def _around(inner: st.SearchStrategy[Shape]) -> st.SearchStrategy[Shape]:
+    return (
         st.builds(_optional, inner)
         | st.builds(_union, inner, inner)
-        | st.builds(
-            lambda shape, kind: CONTAINERS[kind](shape), inner, st.sampled_from([*CONTAINERS])
-        )
+        | st.builds(_container, inner, st.sampled_from([*CONTAINERS]))
         | st.builds(
             _guarded,
             inner,
@@ -202,10 +213,13 @@ SHAPES: Final = st.recursive(
             st.sampled_from(["after", "before", "wrap", "serializer"]),
         )
         | _models(inner)
-    ),
-    max_leaves=6,
+    )
+
+
+SHAPES: Final[st.SearchStrategy[Shape]] = st.recursive(
+    st.sampled_from(LEAVES), _around, max_leaves=6
 )
 """Types of any shape; many of them no registry takes."""
 
-MODELS: Final = _models(SHAPES)
+MODELS: Final[st.SearchStrategy[Shape]] = _models(SHAPES)
 """Models of any shape, as most inputs are."""

@@ -5,6 +5,7 @@ middleware, context, redaction and rules about approvers do is looked up here wh
 """
 
 import contextlib
+import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -30,6 +31,7 @@ from temperance import (
 )
 from temperance.runtime.approval import ApprovalRecord
 from temperance.runtime.policy import PHASES, Phase
+from temperance.runtime.reconcile import Reconcile, Unknown
 from tests.fuzz.judging import Door
 from tests.fuzz.secret import SECRET
 from tests.runtime import models
@@ -58,15 +60,31 @@ async def plainly(ctx: Context[Any], proceed: Callable[[], Awaitable[object]]) -
     return await proceed()
 
 
+def anybody(approver: Actor, record: ApprovalRecord) -> bool:
+    """May approve."""
+    return True
+
+
+async def cannot_tell(input: object) -> Unknown:
+    """What became of it."""
+    return Unknown()
+
+
+def nobody(approver: Actor, record: ApprovalRecord) -> bool:
+    """May approve."""
+    return False
+
+
 @dataclass
 class Play:
     """What the parts of the application do in this example."""
 
     handler: Callable[[object], Any] = lambda _: Slip(card=SECRET)
-    rules: dict[tuple[Phase, int], Policy] = field(default_factory=dict)
-    layers: list[Callable[..., Any]] = field(default_factory=list)
+    rules: dict[tuple[Phase, int], Policy] = field(default_factory=dict[tuple[Phase, int], Policy])
+    layers: list[Callable[..., Any]] = field(default_factory=list[Callable[..., Any]])
     redact: Callable[[Any], object] | None = None
-    may_approve: Callable[[Actor, ApprovalRecord], Any] = lambda *_: True
+    may_approve: Callable[[Actor, ApprovalRecord], Any] = anybody
+    reconcile: Callable[..., Any] = cannot_tell
     door: Door = field(default_factory=Door)
 
 
@@ -126,6 +144,12 @@ def _layer(number: int) -> Callable[..., Any]:
         return (layers[number] if number < len(layers) else plainly)(ctx, proceed)
 
     return layer
+
+
+async def find_out(input: Order) -> Any:
+    """What became of it, as the play says."""
+    answer = STAGE.play.reconcile(input)
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 def may_approve(approver: Actor, record: ApprovalRecord) -> bool:
@@ -188,11 +212,19 @@ APP: Final = App(
             one("fuzz.thread", handle_in_thread),
             one("fuzz.again", **AGAIN),
             one("fuzz.asked", approval=Approval(type="lead", expires_in=timedelta(hours=1))),
+            one(
+                "fuzz.settled",
+                reconcile=Reconcile(
+                    find_out,
+                    retry=Retry(max_retries=1, backoff=timedelta(0)),
+                    timeout=timedelta(milliseconds=200),
+                ),
+            ),
             *(taking(id, type_) for id, type_ in TYPES.items()),
         ],
         [_rule(phase, number) for phase in PHASES for number in range(LAYERS)],
         [_layer(number) for number in range(LAYERS)],
-        policy_timeout=timedelta(milliseconds=300),
+        policy_timeout=timedelta(seconds=20),
     ),
     context=holding,
     sinks=[SINK],

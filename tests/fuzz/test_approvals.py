@@ -33,7 +33,7 @@ from tests.fuzz.faults import FAULTS
 from tests.fuzz.judging import ADA, Door, bounded
 from tests.fuzz.objects import ANYTHING
 from tests.fuzz.secret import SECRET, leaks, listening
-from tests.fuzz.stage import SINK, STAGE, Play, Theatre, written
+from tests.fuzz.stage import SINK, STAGE, Play, Theatre, nobody, written
 from tests.fuzz.test_foreign import ARGUMENTS
 from tests.fuzz.test_messages import DECISIONS
 from tests.fuzz.values import PLAIN, TEXTS
@@ -139,7 +139,7 @@ async def test_g3_an_approval_takes_one_sound_decision_whatever_else_is_sent(
             if isinstance(sent, Crafted):
                 # What is decoded may be anything: only that nothing breaks is looked at.
                 given_as, allowed = sent.value(), False
-                play.may_approve = lambda *_: False
+                play.may_approve = nobody
             else:
                 try:
                     given_as = _as_sent(sent)

@@ -36,11 +36,12 @@ async def test_a_requester_or_door_that_is_none_is_refused_where_it_is_given(
 ) -> None:
     """In process it was taken, or failed as a defect of the library."""
     door, sink = Door(), MemorySink()
-    app = App(Governance([one(opened(door))]), sinks=[sink])
+    runtime: Any = Runtime(App(Governance([one(opened(door))]), sinks=[sink]))
+    door_of: Any = TemperanceClient
     with pytest.raises(error):
-        await Runtime(app).invoke("fuzz.one", {}, **({"actor": ADA, "surface": "agent"} | wrong))
+        await runtime.invoke("fuzz.one", {}, **({"actor": ADA, "surface": "agent"} | wrong))
     with pytest.raises(error):
-        TemperanceClient(theatre.client, APP, **({"actor": ADA} | wrong))
+        door_of(theatre.client, APP, **({"actor": ADA} | wrong))
     assert (door.entered, sink.events) == (0, [])
 
 

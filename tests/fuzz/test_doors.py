@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from tests.fuzz.budget import budget
 from tests.fuzz.faults import FAULTS
 from tests.fuzz.judging import ADA, Door, Seen, bounded, judge
 from tests.fuzz.objects import ANYTHING
-from tests.fuzz.secret import leaks, listening
+from tests.fuzz.secret import SECRET, leaks, listening
 from tests.fuzz.stage import APP, LAYERS, SINK, STAGE, TYPES, Play, Theatre, written
 from tests.fuzz.test_faults import LAYER, RULE, layer_of, rule_of
 from tests.fuzz.test_inputs import VALID
@@ -162,3 +163,25 @@ async def test_g8_whatever_the_input_is_all_doors_tell_the_same(
     for how in ("bytes", "text") if data.decode(errors="replace").encode() == data else ("bytes",):
         assert shown(*await in_workflow(theatre, play, capability, data, how)) == shown(*here)
     assert shown(*await by_client(theatre, play, capability, data)) == shown(*here)
+
+
+@pytest.mark.parametrize("capability", ["fuzz.write", "fuzz.thread", "fuzz.again"])
+async def test_g10_an_interrupt_that_a_handler_raises_tells_nothing_of_itself(
+    theatre: Theatre, capability: str
+) -> None:
+    """The SDK takes it for a failure like any other: its text and stack were in history."""
+
+    def interrupt(_: object) -> object:
+        raise KeyboardInterrupt(SECRET)
+
+    STAGE.play = Play(handler=interrupt)
+    wish = Wish(capability=capability, data=b64encode(b"{}").decode())
+    with listening() as lines:
+        handle = await theatre.client.start_workflow(
+            Asking.run, wish, id=f"fuzz-{uuid4().hex}", task_queue=theatre.queue
+        )
+        answer: Answer = await bounded(handle.result())
+    assert (answer["error"]["code"], answer["effect"]) == ("INTERNAL_ERROR", "possible")
+    assert STAGE.play.door.entered == 1
+    assert leaks([*await written(handle), *lines, str(answer)]) == []
+    assert [event.type for event in trail(answer)][-1] == "capability.failed"

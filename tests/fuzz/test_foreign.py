@@ -100,9 +100,8 @@ async def _scheduled(theatre: Theatre, activity: str, arguments: list[Crafted]) 
             id=f"fuzz-{uuid4().hex}",
             task_queue=theatre.queue,
         )
-        found = await bounded(handle.result())
+        found: dict[str, Any] = await bounded(handle.result())
     assert leaks([*await written(handle), *lines]) == []
-    assert isinstance(found, dict)
     return found
 
 

@@ -27,15 +27,17 @@ BEHIND: Final = InboxSettings(
 SESSIONS: Final = Sessions()
 ORIGIN: Final = b"http://127.0.0.1:8234"
 
-BYTES: Final = TEXTS.map(lambda text: text.encode(errors="surrogatepass")) | st.binary(max_size=20)
+BYTES: Final[st.SearchStrategy[bytes]] = TEXTS.map(
+    lambda text: text.encode(errors="surrogatepass")
+) | st.binary(max_size=20)
 METHODS: Final = st.sampled_from(["GET", "POST", "POST", "HEAD", "PUT", "DELETE", "ODD", ""])
 PATHS: Final = st.sampled_from(
     ["/", "/history", "/inbox.css", "/approvals/", "/approvals/x", "//", "/..", "{approval}"]
 ) | TEXTS.map(lambda text: f"/approvals/{text}")
-QUERIES: Final = (
+QUERIES: Final[st.SearchStrategy[bytes]] = (
     BYTES
-    | st.builds(lambda value: b"after=" + value, BYTES)
-    | st.builds(lambda value: b"key=" + value, BYTES)
+    | BYTES.map(b"after=%b".__mod__)
+    | BYTES.map(b"key=%b".__mod__)
     | st.sampled_from([b"key=" + SESSIONS.key.encode(), b"after=" + SESSIONS.sealed("x").encode()])
 )
 NAMES: Final = st.sampled_from(

@@ -57,11 +57,11 @@ async def test_g10_a_generator_exit_that_a_handler_raises_is_an_error_like_any_o
 async def test_g8_a_generator_exit_that_a_policy_raises_ends_in_an_envelope() -> None:
     """And the handler is not entered."""
 
-    def rule(_: object) -> None:
+    def rule(_: object) -> Decision:
         raise GeneratorExit(SECRET)
 
     door = Door()
-    seen = await asked(door, one(opened(door)), [Policy(rule)])  # type: ignore[arg-type] - never answers
+    seen = await asked(door, one(opened(door)), [Policy(rule)])
     assert (seen.envelope.status, door.entered) == ("failed", 0)
 
 

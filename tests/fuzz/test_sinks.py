@@ -20,7 +20,7 @@ Make = Callable[[], BaseException]
 WAYS = st.sampled_from(
     ["raises", "returns", "raises later", "hangs", "deaf", "cancels its task", "task", "keeps"]
 )
-BEHAVIOUR = st.tuples(WAYS, FAULTS, ANYTHING)
+BEHAVIOUR: st.SearchStrategy[tuple[str, Make, Any]] = st.tuples(WAYS, FAULTS, ANYTHING)
 
 
 class Unruly:

@@ -1,7 +1,7 @@
 """JSON of any kind, as text and as values: what a model, a stranger or a broken client may send."""
 
 import json
-from typing import Final
+from typing import Any, Final
 
 from hypothesis import strategies as st
 from pydantic import JsonValue
@@ -16,13 +16,13 @@ SPECIAL: Final = (
 TEXTS: Final = st.sampled_from(SPECIAL) | st.text(st.characters(exclude_categories=()), max_size=12)
 """Any text that Python can hold, lone surrogates included."""
 
-NUMBERS: Final = (
+NUMBERS: Final[st.SearchStrategy[Any]] = (
     st.integers()
     | st.floats()
     | st.sampled_from([0, -0.0, 2**53 + 1, 2**63, 2**64, -(2**200), 10**400, 1e308, 5e-324])
 )
 
-PLAIN: Final = st.recursive(
+PLAIN: Final[st.SearchStrategy[Any]] = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=12,
@@ -43,7 +43,7 @@ def _mutated(data: bytes, place: int, change: bytes, cut: int) -> bytes:
     return data[:at] + change + data[at + cut :]
 
 
-DOCUMENTS: Final = (
+DOCUMENTS: Final[st.SearchStrategy[bytes]] = (
     # Python writes NaN, Infinity and escapes of lone surrogates, as many others do.
     PLAIN.map(_written)
     | st.builds(
