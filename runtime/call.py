@@ -107,7 +107,8 @@ class Call(NamedTuple):
         )
 
 
-class Returned(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Returned:
     """The handler returned a valid output.
 
     Args:
@@ -116,13 +117,9 @@ class Returned(NamedTuple):
         effect: ``done``; less where middleware answered and the handler was never entered.
     """
 
-    output: object
-    json: bytes
+    output: object = field(repr=False)
+    json: bytes = field(repr=False)
     effect: Effect = "done"
-
-    def __repr__(self) -> str:
-        """The effect; not the output, which may end in a log."""
-        return f"Returned(effect={self.effect!r})"
 
 
 @dataclass(frozen=True, slots=True)

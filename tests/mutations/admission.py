@@ -62,6 +62,17 @@ ADMISSION: Final = (
             "runtime/test_g8_tampering.py", "g8_a_policy_that_changes_the_input_denies"
         ),
     ),
+    Mutation(
+        name="what looks the same to a policy's author may have been changed",
+        guarantee="G8",
+        module="temperance.runtime.schema",
+        guard="return trace is not None and self.to_json(value) == trace",
+        off="return True",
+        killers=in_file(
+            "runtime/test_g8_tampering.py",
+            "g8_no_change_of_a_value_or_of_its_type_passes_a_policy",
+        ),
+    ),
     _admission(
         name="an input that looks unchanged is one",
         guarantee="G8",
