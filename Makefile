@@ -160,6 +160,11 @@ lock: ## Pin the dependencies again in requirements.lock (needs uv); ARGS="--upg
 	    --custom-compile-command 'make lock' --quiet --output-file $(PEERS_LOCK) $(ARGS)
 	@! grep -nE '://|^--' requirements.lock $(PEERS_LOCK) || { echo 'an address got into requirements.lock' >&2; exit 1; }
 
+.PHONY: audit
+audit: ## Ask an advisory service about the locked dependencies (needs pip-audit and a network)
+	@command -v pip-audit >/dev/null || { echo 'make audit needs pip-audit on PATH.' >&2; exit 1; }
+	pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock $(ARGS)
+
 .PHONY: clean
 clean: ## Remove .venv, builds and caches
 	rm -rf '$(VENV)' '$(PEERS)' build dist temperance.egg-info

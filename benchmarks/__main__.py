@@ -15,6 +15,7 @@ from temperance.embedded import EmbeddedServer, EmbeddedServerError
 from .figures import Result
 from .in_process import in_process
 from .instructions import instructions
+from .local import local
 from .replay import replay
 from .report import as_json, print_table, verdict
 from .scale import FULL, QUICK, Scale
@@ -25,6 +26,7 @@ from .worker_process import WorkerProcess
 ON_TEMPORAL: Final = {
     "sequential": sequential,
     "concurrent": concurrent,
+    "local": local,
     "replay": replay,
     "start": starting,
 }
@@ -44,7 +46,8 @@ NAMES: Final = ("in-process", "instructions", *ON_TEMPORAL)
 def main(names: tuple[str, ...], quick: bool, path: Path | None, check: bool) -> None:
     """Measure what governance costs against the same work written by hand.
 
-    NAMES pick some of: in-process, instructions, sequential, concurrent, replay, start. Left out,
+    NAMES pick some of: in-process, instructions, sequential, concurrent, local,
+    replay, start. Left out,
     all of them run; with --quick all but instructions.
 
     Exit code with --check: 0 when every budget is kept, 1 when one is exceeded, 3 when none is but

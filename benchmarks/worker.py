@@ -1,8 +1,8 @@
-"""A worker under test: `python -m benchmarks.worker HOST TASK_QUEUE FOLDER governed|plain`.
+"""A worker under test: `python -m benchmarks.worker HOST TASK_QUEUE FOLDER governed|plain|local`.
 
-Governed workers have the plugin, plain ones do not know of it. Says ``"ready"``, then answers each
-line of its input with one line of JSON: ``cpu`` with the processor time of the process in
-nanoseconds, ``laps`` with what the stopwatch noted, ``imports`` with how often the catalogue was
+Governed and local workers have the plugin, plain ones do not know of it. Says ``"ready"``, then
+answers each line of its input with one line of JSON: ``cpu`` with the processor time of the process
+in nanoseconds, ``laps`` with what the stopwatch noted, ``imports`` with how often the catalogue was
 imported. Ends with its input.
 """
 
@@ -20,7 +20,7 @@ from temporalio.worker import Worker
 
 from temperance import App, Governance, TemperancePlugin
 
-from . import imports, stopwatch
+from . import imports, reads, stopwatch
 from .audit import NullSink, SinkByCapability, json_lines
 from .by_hand import ByHand
 from .catalogue import CATALOGUE
@@ -33,7 +33,7 @@ from .workflows import Alternating, Repeating
 
 async def main(host: str, task_queue: str, folder: Path, kind: str) -> None:
     with (folder / f"{kind}.jsonl").open("w") as audit:
-        make = governed if kind == "governed" else plain
+        make = {"governed": governed, "local": local}.get(kind, plain)
         async with await make(host, task_queue, audit):
             say("ready")
             await answer()
@@ -48,6 +48,21 @@ async def governed(host: str, task_queue: str, audit: TextIO) -> Worker:
         task_queue=task_queue,
         workflows=[Alternating, Repeating, StartByHand, StartGoverned],
         activities=[give_back],
+        workflow_failure_exception_types=[
+            Exception
+        ],  # a mistake ends the run, instead of hanging it
+    )
+
+
+async def local(host: str, task_queue: str, audit: TextIO) -> Worker:
+    del audit
+    app = App(Governance([reads.near, reads.far]), sinks=[NullSink()])
+    plugin = TemperancePlugin(app, passthrough=[stopwatch.__name__])
+    return Worker(
+        await Client.connect(host, plugins=[plugin]),
+        task_queue=task_queue,
+        workflows=[reads.Reads],
+        activities=[reads.by_hand],
         workflow_failure_exception_types=[
             Exception
         ],  # a mistake ends the run, instead of hanging it

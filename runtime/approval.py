@@ -64,7 +64,7 @@ class DecisionInput(BaseModel):
         source: Through which door.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     approved: StrictBool
     approver: JsonValue = Field(default=None, repr=False)
@@ -81,7 +81,7 @@ class CancelInput(BaseModel):
         source: Through which door.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     by: JsonValue = Field(default=None, repr=False)
     comment: JsonValue = None
@@ -98,7 +98,7 @@ class ApprovalDecision(BaseModel):
         source: Through which door.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     by: Actor
     at: datetime
@@ -129,7 +129,7 @@ class ApprovalRecord(BaseModel):
         decision: Who decided, once somebody did.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     id: str
     execution_id: str
@@ -161,7 +161,7 @@ class ApprovalRequest(BaseModel):
         task_queue: Where it is executed; the approval's own task queue unless given.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     record: ApprovalRecord
     input: str = Field(repr=False)

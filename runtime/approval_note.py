@@ -19,7 +19,7 @@ class ApprovalNote(BaseModel):
         rerun: Whether the approval was reset, so that it may have been decided before.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     record: ApprovalRecord
     types: tuple[EventType, ...]

@@ -107,8 +107,7 @@ class Call(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(NamedTuple):
     """The handler returned a valid output.
 
     Args:
@@ -117,9 +116,13 @@ class Returned:
         effect: ``done``; less where middleware answered and the handler was never entered.
     """
 
-    output: object = field(repr=False)
-    json: bytes = field(repr=False)
+    output: object
+    json: bytes
     effect: Effect = "done"
+
+    def __repr__(self) -> str:
+        """The effect; not the output, which may end in a log."""
+        return f"Returned(effect={self.effect!r})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class ToolDescriptor(BaseModel):
         output_schema: JSON schema of what comes back.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     id: str
     tool_name: str

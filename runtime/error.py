@@ -151,7 +151,7 @@ class ErrorInfo(BaseModel):
         details: JSON that the caller may read, for example the paths of an invalid input.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     code: ErrorCode
     message: str

@@ -68,7 +68,7 @@ class Event(BaseModel):
         verdict: On ``capability.reconciled``: what was found out.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     v: Literal[1] = EVENT_VERSION
     event_id: str

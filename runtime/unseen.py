@@ -25,7 +25,7 @@ class Unseen(BaseModel):
         reason: The true reason.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     capability: str
     ask: str = Field(repr=False)

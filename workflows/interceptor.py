@@ -58,10 +58,8 @@ class GovernedInbound(WorkflowInboundInterceptor):
     governed: GovernedRun
 
     def init(self, outbound: WorkflowOutboundInterceptor) -> None:
-        """Watches local activities where a capability may be one."""
-        registry = self.governed.app.governance.registry
-        watched = any(entry.placement == "local" for entry in registry)
-        super().init(LocalWatch(outbound, self.governed) if watched else outbound)
+        """Watches local activities, because runs write patch markers."""
+        super().init(LocalWatch(outbound, self.governed))
 
     # The results below are the workflow's own.
     async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:

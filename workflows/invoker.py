@@ -25,6 +25,7 @@ from .execution import Execution
 from .fatal import MalformedInvoker
 from .joining import record_joined
 from .local import execute_locally
+from .local_watch import is_doubtful
 from .pending import Pending, key_of
 from .placing import is_local
 from .raw_input import raw_input, refusal
@@ -359,7 +360,8 @@ def _was_unknown(step_id: str) -> bool:
 
 
 def _note_unknown(step_id: str) -> None:
-    workflow.patched(_mark_of(step_id))  # a marker; in a history of before these, nothing
+    if not is_doubtful(current_run()):
+        workflow.patched(_mark_of(step_id))  # a marker; in a history of before these, nothing
 
 
 def _mark_of(step_id: str) -> str:

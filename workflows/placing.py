@@ -48,5 +48,7 @@ def _decide(run: GovernedRun, capability: Capability[Any, Any]) -> bool:
     if workflow.unsafe.is_replaying():
         # Whatever the metadata says by now; nothing is recorded.
         return workflow.patched(patch)
-    here = runs_locally(capability) and capability in run.app.governance.registry
+    # By its id: a module that defines a workflow is run again in the sandbox, with all that it has.
+    served = run.app.governance.registry.get(capability.id)
+    here = served is not None and runs_locally(served)
     return here and not is_doubtful(run) and workflow.patched(patch)

@@ -25,7 +25,7 @@ PEERS: Final = ("pydantic-ai-slim", "temporalio-openai-agents", "openai-agents")
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--quick", is_flag=True, help="Two blocks of five calls: to see that it runs.")
-@click.option("--blocks", type=click.IntRange(min=2), default=24, show_default=True)
+@click.option("--blocks", type=click.IntRange(min=2), default=20, show_default=True)
 @click.option("--calls", type=click.IntRange(min=1), default=20, show_default=True)
 @click.option(
     "--json",

@@ -5,9 +5,10 @@ import asyncio
 from pydantic import BaseModel
 from temporalio import workflow
 
+from temperance import Actor
 from temperance.workflows import Invoker
 
-from .shop import ADA, Order, close, look, pay, ship
+from .shop import Order, close, look, pay, ship
 
 
 class Plan(BaseModel):
@@ -31,7 +32,7 @@ class Journey:
     @workflow.run
     async def run(self, plan: Plan) -> int:
         """Gives how many executions the last run asked for."""
-        invoker = Invoker(actor=ADA)
+        invoker = Invoker(actor=Actor(id=f"user-{plan.number}"))
         order = Order(number=plan.number * 7 + plan.rounds)
         await invoker.invoke(look, order)
         await invoker.invoke(pay, order)

@@ -11,8 +11,10 @@ from typing import Final, Literal, Self
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
+from temperance.embedded import EmbeddedServer
 from temperance.server_process import bound_to_this_process
 
+from .load import Load
 from .size import open_files, resident_mib, stored_mib
 
 
@@ -21,17 +23,20 @@ class Sample:
     """How big everything is at one moment.
 
     Args:
-        seconds: Since the load began.
+        seconds: Since the soak began.
         worker_mib: Resident memory of the worker.
         plain_mib: Resident memory of the control, a worker without the library.
         tasks: Its asyncio tasks.
-        threads: Its Python threads.
+        threads: Its Python threads, but for those that run `def` handlers.
+        handlers: Those.
         objects: What its garbage collector knows, after a collection.
+        cached: Entries in the caches of the library.
         files: Its file descriptors; 0 where the system does not tell.
         server_mib: Resident memory of the server.
         server_files: Its file descriptors.
         stored_mib: The database on disk.
         events: How many audit events the worker recorded so far.
+        runs: Workflow runs that ended so far, the control's included.
         open: Requests under way.
     """
 
@@ -40,12 +45,15 @@ class Sample:
     plain_mib: float
     tasks: int
     threads: int
+    handlers: int
     objects: int
+    cached: int
     files: int
     server_mib: float
     server_files: int
     stored_mib: float
     events: int
+    runs: int
     open: int
 
 
@@ -54,7 +62,9 @@ class Told(TypedDict):
 
     tasks: int
     threads: int
+    handlers: int
     objects: int
+    cached: int
     events: dict[str, int]
 
 
@@ -134,45 +144,58 @@ class Watched:
         return self._process
 
 
-async def sample(
-    seconds: float,
-    worker: Watched,
-    plain: Watched,
-    *,
-    server: int,
-    database: Path,
-    open_: int,
-) -> tuple[Sample, dict[str, int]]:
+@dataclass(frozen=True)
+class Site:
+    """What is looked at.
+
+    Args:
+        server: The server.
+        database: Its file.
+        worker: The worker with the plugin.
+        plain: The control.
+        load: What is asked for.
+    """
+
+    server: EmbeddedServer
+    database: Path
+    worker: Watched
+    plain: Watched
+    load: Load
+
+
+async def sample(seconds: float, site: Site) -> tuple[Sample, dict[str, int]]:
     """Takes one sample.
 
     Args:
-        seconds: Since the load began.
-        worker: The worker with the plugin.
-        plain: The control.
-        server: Process id of the server.
-        database: Its file.
-        open_: Requests under way.
+        seconds: Since the soak began.
+        site: What to look at.
 
     Returns:
         The sample, and how many audit events of each type there were so far.
 
     Raises:
-        RuntimeError: A worker ended.
+        RuntimeError: A worker or the server ended.
     """
-    told = await worker.told()
-    await plain.told()  # it collects its garbage too
+    server = site.server.pid
+    if server is None:
+        raise RuntimeError("the server ended")
+    told = await site.worker.told()
+    await site.plain.told()  # it collects its garbage too
     taken = Sample(
         seconds=seconds,
-        worker_mib=resident_mib(worker.pid),
-        plain_mib=resident_mib(plain.pid),
+        worker_mib=resident_mib(site.worker.pid),
+        plain_mib=resident_mib(site.plain.pid),
         tasks=told["tasks"],
         threads=told["threads"],
+        handlers=told["handlers"],
         objects=told["objects"],
-        files=open_files(worker.pid) or 0,
+        cached=told["cached"],
+        files=open_files(site.worker.pid) or 0,
         server_mib=resident_mib(server),
         server_files=open_files(server) or 0,
-        stored_mib=stored_mib(database),
+        stored_mib=stored_mib(site.database),
         events=sum(told["events"].values()),
-        open=open_,
+        runs=site.load.runs,
+        open=site.load.open,
     )
     return taken, told["events"]

@@ -1,4 +1,4 @@
-"""What the samples say: how each figure grew over the second half, and how much it may."""
+"""What the samples say: how each figure grew, and how much it may."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .trend import slope
 
 @dataclass(frozen=True)
 class Row:
-    """One figure over the run.
+    """One figure under load.
 
     Args:
         name: What it is.
@@ -36,30 +36,63 @@ class Row:
         return None if self.bound is None else self.growth <= self.bound
 
 
+@dataclass(frozen=True)
+class Rest:
+    """One figure at two moments without load: after a third of the run, and after all of it.
+
+    Args:
+        name: What it is.
+        first: After a third.
+        last: At the end.
+        bound: How much more it may be at the end; ``None`` where it is only told.
+    """
+
+    name: str
+    first: float
+    last: float
+    bound: float | None
+
+    @property
+    def flat(self) -> bool | None:
+        """Whether it stayed within its bound; ``None`` where it has none."""
+        return None if self.bound is None else self.last - self.first <= self.bound
+
+
 SHORTEST: Final = 600.0
 """Seconds: before that, everything still warms up."""
 
 Figure = Callable[[Sample], float]
 
-# What may grow by the hour. A worker of 150 MiB that grows by 10 in an hour is one that runs
-# for a week; a leak of 100 bytes for each execution would be 9 MiB an hour under this load.
+# What may grow by the hour. A leak of 60 bytes for each execution of this load would be 10 MiB.
 _ROWS: Final[Sequence[tuple[str, str, Figure, float | None]]] = (
     ("worker memory", "MiB", lambda s: s.worker_mib, None),
     ("control memory", "MiB", lambda s: s.plain_mib, None),
     ("worker beyond control", "MiB", lambda s: s.worker_mib - s.plain_mib, 8.0),
     ("worker asyncio tasks", "", lambda s: s.tasks, 20.0),
+    ("worker threads, handlers' aside", "", lambda s: s.threads, 2.0),
     # The pool for `def` handlers makes a thread wherever none is idle, up to its 128.
-    ("worker threads", "", lambda s: s.threads, 64.0),
-    ("worker objects", "", lambda s: s.objects, 20_000.0),
+    ("worker threads for handlers", "", lambda s: s.handlers, None),
+    ("worker objects", "", lambda s: s.objects, 10_000.0),
     ("worker open files", "", lambda s: s.files, 2.0),
+    ("entries in the library's caches", "", lambda s: s.cached, None),
     ("server memory", "MiB", lambda s: s.server_mib, None),
     ("server open files", "", lambda s: s.server_files, None),
     ("database on disk", "MiB", lambda s: s.stored_mib, None),
 )
 
+# A thread or a task that is left over by every so-manyth execution would be thousands here.
+_RESTS: Final[Sequence[tuple[str, Figure, float | None]]] = (
+    ("worker asyncio tasks", lambda s: s.tasks, 0),
+    ("worker threads, handlers' aside", lambda s: s.threads, 0),
+    ("worker threads for handlers", lambda s: s.handlers, None),
+    ("worker objects", lambda s: s.objects, 2_000),
+    ("worker open files", lambda s: s.files, 0),
+    ("entries in the library's caches", lambda s: s.cached, None),
+)
+
 
 def rows_of(samples: Sequence[Sample]) -> list[Row]:
-    """One row for each figure.
+    """One row for each figure under load.
 
     Args:
         samples: In the order in which they were taken; at least eight.
@@ -71,7 +104,7 @@ def rows_of(samples: Sequence[Sample]) -> list[Row]:
         raise ValueError(f"{len(samples)} samples say nothing of a trend: let it run longer")
     quarter = len(samples) // 4
     half = samples[len(samples) // 2 :]
-    judged = samples[-1].seconds >= SHORTEST
+    judged = is_judged(samples)
     return [
         Row(
             name=name,
@@ -83,3 +116,23 @@ def rows_of(samples: Sequence[Sample]) -> list[Row]:
         )
         for name, unit, figure, bound in _ROWS
     ]
+
+
+def rests_of(samples: Sequence[Sample], rests: Sequence[Sample]) -> list[Rest]:
+    """One row for each figure without load.
+
+    Args:
+        samples: Those under load.
+        rests: The two without.
+    """
+    first, last = rests
+    judged = is_judged(samples)
+    return [
+        Rest(name, figure(first), figure(last), bound if judged else None)
+        for name, figure, bound in _RESTS
+    ]
+
+
+def is_judged(samples: Sequence[Sample]) -> bool:
+    """Whether the run was long enough to say that something grows."""
+    return samples[-1].seconds >= SHORTEST

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from itertools import count
 
 from temporalio.client import Client
@@ -29,13 +30,19 @@ from .shop import ADA, CountingSink, Order, app_of, look, ship
 TASK_QUEUE = "soak"
 PLAIN_QUEUE = "plain"
 
+HANDLERS = ("temperance-handler", "control-handler")
+"""How the threads of the pool for `def` handlers are called. It makes one wherever none is idle, up
+to 128: how many there are says how many ever ran at once."""
+
+_Cache = type(lru_cache(maxsize=1)(len))
+
 
 async def main(host: str, kind: str) -> None:
     """Serves until the input ends."""
     logging.disable(logging.WARNING)  # what fails is meant to
     sink = CountingSink()
     if kind == "plain":
-        with ThreadPoolExecutor(128) as threads:
+        with ThreadPoolExecutor(128, thread_name_prefix=HANDLERS[1]) as threads:
             async with await plain(host, threads):
                 say("ready")
                 await answer(sink)
@@ -77,14 +84,27 @@ async def answer(sink: CountingSink) -> None:
     )
     while await reader.readline():
         gc.collect()
+        objects = gc.get_objects()
+        names = [thread.name for thread in threading.enumerate()]
+        handlers = sum(name.startswith(HANDLERS) for name in names)
         say(
             {
                 "tasks": len(asyncio.all_tasks()),
-                "threads": threading.active_count(),
-                "objects": len(gc.get_objects()),
+                "threads": len(names) - handlers,
+                "handlers": handlers,
+                "objects": len(objects),
+                "cached": sum(map(entries, objects)),
                 "events": dict(sink.counts),
             }
         )
+        del objects
+
+
+def entries(object_: object) -> int:
+    """How many entries it holds, where it is a cache of a function of the library."""
+    if isinstance(object_, _Cache) and object_.__module__.startswith("temperance."):
+        return object_.cache_info().currsize
+    return 0
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from importlib.util import find_spec
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from click.testing import CliRunner
 
 from benchmarks.peers import tool
 from benchmarks.peers.__main__ import main
+from benchmarks.peers.arms import WORKFLOWS
+from benchmarks.peers.measure import turns
 from benchmarks.peers.tool import EFFECTS, asks_for, keys_of, settle
 
 ROOT = Path(__file__).parents[2]
@@ -82,6 +86,15 @@ def test_the_arms_do_the_same_work_and_differ_where_the_page_says(tmp_path: Path
         if figure["name"] == "history events"
     }
     assert events["temperance"] == events["by hand"]
+
+
+def test_over_twenty_blocks_each_arm_follows_each_other_one_as_often() -> None:
+    """So what one arm leaves behind falls upon all others alike."""
+    arms = list(WORKFLOWS)
+    follows = Counter(pair for number in range(20) for pair in pairwise(turns(arms, number)))
+    assert sorted(follows) == sorted(permutations(arms, 2))
+    assert set(follows.values()) == {4}
+    assert all(sorted(turns(arms, number)) == sorted(arms) for number in range(20))
 
 
 def test_the_script_asks_for_each_order_once_and_ends() -> None:

@@ -124,3 +124,13 @@ async def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     # It may also have written everything before the reader went.
     assert process.returncode in {0, 141}
     assert err == b""
+
+
+async def test_what_runs_in_the_asking_worker_is_marked(tmp_path: Path) -> None:
+    """In the table beside its attempts, in JSON by its placement."""
+    table, data = await asyncio.gather(
+        run("inspect", "nearby:app", folder=tmp_path / "table"),
+        run("inspect", "nearby:app", "--json", folder=tmp_path / "json"),
+    )
+    assert "1, local" in table.out.splitlines()[1]
+    assert json.loads(data.out)["capabilities"][0]["placement"] == "local"

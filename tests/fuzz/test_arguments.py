@@ -17,8 +17,8 @@ from temperance import (
     TemperancePlugin,
 )
 from tests.fuzz.judging import ADA, Door
+from tests.fuzz.orders import asked, one, opened
 from tests.fuzz.stage import APP, Theatre
-from tests.fuzz.test_faults import asked, one, opened
 from tests.fuzz.workflows import Misusing
 
 WRONG: list[tuple[dict[str, Any], type[Exception]]] = [

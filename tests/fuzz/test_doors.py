@@ -17,8 +17,9 @@ from tests.fuzz.judging import ADA, Door, Seen, bounded, judge
 from tests.fuzz.objects import ANYTHING
 from tests.fuzz.secret import SECRET, leaks, listening
 from tests.fuzz.stage import APP, LAYERS, SINK, STAGE, TYPES, Play, Theatre, written
-from tests.fuzz.test_faults import LAYER, RULE, layer_of, rule_of
 from tests.fuzz.test_inputs import VALID
+from tests.fuzz.test_middleware import LAYER, layer_of
+from tests.fuzz.test_policies import RULE, rule_of
 from tests.fuzz.values import DOCUMENTS, mutations
 from tests.fuzz.workflows import Asking, Wish
 

@@ -22,8 +22,8 @@ from temperance.workflows.raw_input import UNWRITABLE, raw_input
 from tests.fuzz.budget import budget
 from tests.fuzz.judging import Door, Seen, invoke, judge
 from tests.fuzz.objects import ANYTHING
+from tests.fuzz.orders import one
 from tests.fuzz.shapes import MODELS, SHAPES, Shape
-from tests.fuzz.test_faults import one
 from tests.fuzz.values import DOCUMENTS, PLAIN, TEXTS, mutations
 from tests.runtime import models
 

@@ -29,8 +29,8 @@ from temperance import (
 )
 from temperance.runtime.middleware import Proceed
 from tests.fuzz.judging import ADA, Door, invoke, judge
+from tests.fuzz.orders import Order, Slip, asked, one, opened, retried
 from tests.fuzz.secret import SECRET
-from tests.fuzz.test_faults import Order, Slip, asked, one, opened, retried
 from tests.fuzz.test_inputs import asked as asked_for
 from tests.fuzz.test_inputs import shown
 

@@ -19,9 +19,9 @@ from tests.fuzz.budget import budget
 from tests.fuzz.faults import FAULTS
 from tests.fuzz.judging import ADA, Door, bounded
 from tests.fuzz.objects import ANYTHING
+from tests.fuzz.orders import SOON, Order, Slip, one
 from tests.fuzz.secret import SECRET, leaks, listening
 from tests.fuzz.stage import SINK, STAGE, Play, Theatre, written
-from tests.fuzz.test_faults import SOON, Order, Slip, one
 from tests.fuzz.workflows import Asking, Wish
 
 Make = Callable[[], BaseException]

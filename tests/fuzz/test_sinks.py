@@ -14,7 +14,7 @@ from tests.fuzz.budget import budget
 from tests.fuzz.faults import FAULTS
 from tests.fuzz.judging import Door, invoke, judge
 from tests.fuzz.objects import ANYTHING
-from tests.fuzz.test_faults import SOON, Order, Slip, one, retried
+from tests.fuzz.orders import SOON, Order, Slip, one, retried
 
 Make = Callable[[], BaseException]
 WAYS = st.sampled_from(

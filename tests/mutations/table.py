@@ -7,5 +7,12 @@ from tests.mutations.approvals import APPROVALS
 from tests.mutations.attempts import ATTEMPTS
 from tests.mutations.mutation import Mutation
 from tests.mutations.runs import RUNS
+from tests.mutations.telling import TELLING
 
-MUTATIONS: Final[tuple[Mutation, ...]] = (*ATTEMPTS, *ADMISSION, *APPROVALS, *RUNS)
+MUTATIONS: Final[tuple[Mutation, ...]] = (
+    *ATTEMPTS,
+    *ADMISSION,
+    *APPROVALS,
+    *RUNS,
+    *TELLING,
+)

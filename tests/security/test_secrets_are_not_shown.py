@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from temperance import Actor, App, CapabilityRegistry, Governance, RegistryError, Retry, capability
 from temperance.connection_settings import resolve_settings
@@ -95,6 +95,23 @@ def test_g10_every_class_that_carries_data_is_looked_at() -> None:
     assert names >= {"Actor", "Ask", "Call", "ConnectionSettings", "Grant", "Request", "Sessions"}
     assert "id" in shown_by(repr(planted(Actor)), Actor)
     assert "api_key" in fields_of(next(e for e in DATA if e.__name__ == "ConnectionSettings"))
+
+
+MODELS = [entry for entry in DATA if issubclass(entry, BaseModel)]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda entry: entry.__name__)
+def test_g10_what_a_model_refuses_it_does_not_repeat(model: type[BaseModel]) -> None:
+    """Its errors may end in a log, or in history: pydantic's own text quotes what was given."""
+    with pytest.raises(ValidationError) as error:
+        model.model_validate([SECRET])
+    texts = [str(error.value)]
+    try:
+        # Some fields take any JSON.
+        model.model_validate({name: {"secret": [SECRET]} for name in fields_of(model)})
+    except ValidationError as refusal:
+        texts.append(str(refusal))
+    assert SECRET not in "".join(texts)
 
 
 @pytest.mark.parametrize("layout", [JsonLayout(), ConsoleLayout(colours=False)])

@@ -1,5 +1,6 @@
 """What a replay, and the loss of a worker, do to a local read (G6, DESIGN section 12)."""
 
+import asyncio
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from temperance import Event
 from temperance.embedded import EmbeddedServer
 from tests.conftest import StartWorker
-from tests.guarantees.local.playing import Stand, entries, scene
+from tests.guarantees.local.playing import Handle, Stand, entries, scene
 from tests.guarantees.local.workflows import Reader
 from tests.support.processes import WorkerProcess
 
@@ -116,3 +117,33 @@ def entered(worker: WorkerProcess) -> list[str]:
 def read(audit: Path) -> list[Event]:
     """The events that a worker recorded."""
     return [Event.model_validate_json(line) for line in audit.read_text().splitlines()]
+
+
+async def test_g6_a_run_that_is_queried_all_the_time_can_be_replayed(
+    embedded: EmbeddedServer, task_queue: str
+) -> None:
+    """A query may have a workflow task answered between the end of a local read and its news.
+
+    What the workflow decides then is written with the next task, and a replay would look for it in
+    the one before. So the first execution of a capability runs as a normal one there.
+    """
+    stand = await Stand.at(embedded, task_queue)
+    kinds = ("read", "once", "short", "short_once", "patient")
+    async with stand.worker():
+        for run in range(5):
+            asks = [stand.ask(f"local.{kind}", f"{run}-{kind}") for kind in kinds]
+            handle = await stand.start(*asks, *asks, id_=f"{task_queue}-{run}")
+            queries = [asyncio.create_task(query(handle)) for _ in range(3)]
+            envelopes = await handle.result()
+            assert [envelope.status for envelope in envelopes] == ["completed"] * 10
+            for answered in await asyncio.gather(*queries):
+                assert answered
+            await stand.replay(handle)
+
+
+async def query(handle: Handle) -> int:
+    """Asks a workflow how far it is until it has come to its end; how often that was."""
+    count = 0
+    while len(await handle.query(Reader.so_far)) < 10:
+        count += 1
+    return count + 1

@@ -93,6 +93,23 @@ async def test_g7_a_timeout_of_asyncio_around_a_local_read_is_noticed_when_it_ha
     await stand.replay(handle)
 
 
+async def test_g7_what_is_asked_beside_a_local_read_begins_when_that_has_ended(
+    embedded: EmbeddedServer, task_queue: str
+) -> None:
+    """It is sent with the end of the workflow task, which waits for the read: a limit."""
+    stand = await Stand.at(embedded, task_queue)
+    asks = (stand.ask("remote.once", "beside"), stand.ask("local.once", "a", "nap"))
+    async with stand.worker():
+        handle = await stand.start(plan=Plan(asks=asks, at_once=True))
+        local, beside = await handle.result()
+    ended = [
+        event.execution_id
+        for event in stand.sink.events
+        if event.type in {"capability.requested", "capability.completed"}
+    ]
+    assert ended == [local.execution_id] * 2 + [beside.execution_id] * 2
+
+
 async def test_g7_a_local_read_of_a_terminated_workflow_records_no_end(
     embedded: EmbeddedServer, task_queue: str
 ) -> None:

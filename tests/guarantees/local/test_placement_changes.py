@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 from temporalio import workflow
-from temporalio.worker import Replayer
+from temporalio.worker import Replayer, Worker
 
 from temperance import Capability, TemperancePlugin
 from temperance.embedded import EmbeddedServer
 from temperance.runtime.names import Placement, SideEffect
 from tests.guarantees.local.capabilities import THRICE, app_of, made
+from tests.guarantees.local.inside import Inside, echo
 from tests.guarantees.local.playing import Stand, code_of, entries
 from tests.guarantees.local.workflows import Reader
+from tests.support.history import event_names, history_events
 
 Served = list[Capability[Any, Any]]
 
@@ -120,3 +122,15 @@ async def test_a_local_read_runs_as_a_normal_one_where_a_task_queue_is_named(
     assert [envelope.status for envelope in envelopes] == ["completed"] * 3
     assert await of(stand, handle) == (1, 2)
     await stand.replay(handle)
+
+
+async def test_a_capability_in_the_module_of_its_workflow_is_placed_by_its_id(
+    embedded: EmbeddedServer, task_queue: str
+) -> None:
+    """The one that the workflow asks for is not the one in the registry."""
+    client = await embedded.connect(plugins=[TemperancePlugin(app_of(served=[echo]))])
+    async with Worker(client, task_queue=task_queue, workflows=[Inside]):
+        handle = await client.start_workflow(Inside.run, id=task_queue, task_queue=task_queue)
+        assert await handle.result() == "there"
+    names = event_names(await history_events(client, task_queue))
+    assert (names.count("MARKER_RECORDED"), "ACTIVITY_TASK_SCHEDULED" in names) == (2, False)
