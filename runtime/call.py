@@ -107,8 +107,7 @@ class Call(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(NamedTuple):
     """The handler returned a valid output.
 
     Args:
