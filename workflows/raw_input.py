@@ -6,8 +6,8 @@ code and need not be deterministic.
 
 import json
 from contextlib import suppress
-from dataclasses import is_dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, Final
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_jsonable_python
@@ -27,7 +27,8 @@ ROOM: Final = 8 * 1024
 """Bytes of a request context that fit beside the largest input."""
 
 
-class RawInput(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RawInput:
     """An input on its way.
 
     Args:
@@ -35,12 +36,8 @@ class RawInput(NamedTuple):
         hash: What makes two raw inputs equal: independent of key order and of the order of sets.
     """
 
-    json: bytes
+    json: bytes = field(repr=False)
     hash: str
-
-    def __repr__(self) -> str:
-        """The hash; not the input, which may end in a log."""
-        return f"RawInput(hash={self.hash!r})"
 
 
 UNWRITABLE: Final = RawInput(b"", "0" * HASH_LENGTH)

@@ -109,7 +109,7 @@ def _tell(taken: Sample) -> None:
     print(
         f"{taken.seconds / 60:5.1f} min: worker {taken.worker_mib:.0f} MiB "
         f"(control {taken.plain_mib:.0f}), {taken.tasks} tasks, "
-        f"{taken.threads}+{taken.handlers} threads, {taken.objects} objects; "
+        f"{taken.threads}+{taken.pooled} threads, {taken.objects} objects; "
         f"server {taken.server_mib:.0f} MiB, {taken.stored_mib:.0f} MiB stored; "
         f"{taken.runs} runs, {taken.open} under way",
         file=sys.stderr,

@@ -27,8 +27,8 @@ class Sample:
         worker_mib: Resident memory of the worker.
         plain_mib: Resident memory of the control, a worker without the library.
         tasks: Its asyncio tasks.
-        threads: Its Python threads, but for those that run `def` handlers.
-        handlers: Those.
+        threads: Its Python threads, but for those of the pools.
+        pooled: Those.
         objects: What its garbage collector knows, after a collection.
         cached: Entries in the caches of the library.
         files: Its file descriptors; 0 where the system does not tell.
@@ -45,7 +45,7 @@ class Sample:
     plain_mib: float
     tasks: int
     threads: int
-    handlers: int
+    pooled: int
     objects: int
     cached: int
     files: int
@@ -62,7 +62,7 @@ class Told(TypedDict):
 
     tasks: int
     threads: int
-    handlers: int
+    pooled: int
     objects: int
     cached: int
     events: dict[str, int]
@@ -187,7 +187,7 @@ async def sample(seconds: float, site: Site) -> tuple[Sample, dict[str, int]]:
         plain_mib=resident_mib(site.plain.pid),
         tasks=told["tasks"],
         threads=told["threads"],
-        handlers=told["handlers"],
+        pooled=told["pooled"],
         objects=told["objects"],
         cached=told["cached"],
         files=open_files(site.worker.pid) or 0,

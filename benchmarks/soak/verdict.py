@@ -69,9 +69,9 @@ _ROWS: Final[Sequence[tuple[str, str, Figure, float | None]]] = (
     ("control memory", "MiB", lambda s: s.plain_mib, None),
     ("worker beyond control", "MiB", lambda s: s.worker_mib - s.plain_mib, 8.0),
     ("worker asyncio tasks", "", lambda s: s.tasks, 20.0),
-    ("worker threads, handlers' aside", "", lambda s: s.threads, 2.0),
-    # The pool for `def` handlers makes a thread wherever none is idle, up to its 128.
-    ("worker threads for handlers", "", lambda s: s.handlers, None),
+    ("worker threads, pools aside", "", lambda s: s.threads, 2.0),
+    # As many as were ever busy at once, see `benchmarks.soak.worker.POOLS`.
+    ("worker threads in pools", "", lambda s: s.pooled, None),
     ("worker objects", "", lambda s: s.objects, 10_000.0),
     ("worker open files", "", lambda s: s.files, 2.0),
     ("entries in the library's caches", "", lambda s: s.cached, None),
@@ -83,8 +83,8 @@ _ROWS: Final[Sequence[tuple[str, str, Figure, float | None]]] = (
 # A thread or a task that is left over by every so-manyth execution would be thousands here.
 _RESTS: Final[Sequence[tuple[str, Figure, float | None]]] = (
     ("worker asyncio tasks", lambda s: s.tasks, 0),
-    ("worker threads, handlers' aside", lambda s: s.threads, 0),
-    ("worker threads for handlers", lambda s: s.handlers, None),
+    ("worker threads, pools aside", lambda s: s.threads, 0),
+    ("worker threads in pools", lambda s: s.pooled, None),
     ("worker objects", lambda s: s.objects, 2_000),
     ("worker open files", lambda s: s.files, 0),
     ("entries in the library's caches", lambda s: s.cached, None),

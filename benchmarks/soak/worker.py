@@ -30,9 +30,9 @@ from .shop import ADA, CountingSink, Order, app_of, look, ship
 TASK_QUEUE = "soak"
 PLAIN_QUEUE = "plain"
 
-HANDLERS = ("temperance-handler", "control-handler")
-"""How the threads of the pool for `def` handlers are called. It makes one wherever none is idle, up
-to 128: how many there are says how many ever ran at once."""
+POOLS = ("temperance-handler", "control-handler", "temporal_workflow_")
+"""How threads for `def` handlers, and the SDK's for workflow tasks, are called. A pool makes one
+wherever none is idle, up to its size: how many there are says how many were ever busy at once."""
 
 _Cache = type(lru_cache(maxsize=1)(len))
 
@@ -42,7 +42,7 @@ async def main(host: str, kind: str) -> None:
     logging.disable(logging.WARNING)  # what fails is meant to
     sink = CountingSink()
     if kind == "plain":
-        with ThreadPoolExecutor(128, thread_name_prefix=HANDLERS[1]) as threads:
+        with ThreadPoolExecutor(128, thread_name_prefix=POOLS[1]) as threads:
             async with await plain(host, threads):
                 say("ready")
                 await answer(sink)
@@ -86,12 +86,12 @@ async def answer(sink: CountingSink) -> None:
         gc.collect()
         objects = gc.get_objects()
         names = [thread.name for thread in threading.enumerate()]
-        handlers = sum(name.startswith(HANDLERS) for name in names)
+        pooled = sum(name.startswith(POOLS) for name in names)
         say(
             {
                 "tasks": len(asyncio.all_tasks()),
-                "threads": len(names) - handlers,
-                "handlers": handlers,
+                "threads": len(names) - pooled,
+                "pooled": pooled,
                 "objects": len(objects),
                 "cached": sum(map(entries, objects)),
                 "events": dict(sink.counts),

@@ -20,7 +20,7 @@ STILL = Sample(
     plain_mib=70,
     tasks=9,
     threads=5,
-    handlers=2,
+    pooled=2,
     objects=70_000,
     cached=300,
     files=17,
@@ -78,7 +78,7 @@ def test_what_the_control_grows_by_too_is_not_the_librarys() -> None:
         (replace(STILL, threads=6), True),
         (replace(STILL, files=18), True),
         (replace(STILL, objects=73_000), True),
-        (replace(STILL, objects=70_100, handlers=9, cached=3_072), False),
+        (replace(STILL, objects=70_100, pooled=9, cached=3_072), False),
     ],
     ids=["nothing", "a task", "a thread", "a file", "objects", "what is bounded otherwise"],
 )

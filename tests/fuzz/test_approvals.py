@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 from pydantic_core import from_json, to_json
@@ -48,7 +48,8 @@ SOUND = st.fixed_dictionaries(
     optional={"comment": TEXTS, "source": st.sampled_from(["cli", "web", "api", 7])},
 )
 WITHDRAWALS = st.fixed_dictionaries({"by": PEOPLE}, optional={"comment": TEXTS})
-RULES = st.tuples(st.sampled_from(["yes", "returns", "raises"]), FAULTS, ANYTHING)
+YES: tuple[str, Any, object] = ("yes", ValueError, None)
+RULES = st.just(YES) | st.tuples(st.sampled_from(["yes", "returns", "raises"]), FAULTS, ANYTHING)
 
 
 @dataclass
@@ -121,6 +122,9 @@ def _as_sent(sent: JsonValue) -> JsonValue:
 
 
 @budget(0.5)
+@example([(DECIDE_UPDATE, {"approved": True, "approver": {"id": "ada"}}, YES)])
+@example([(DECIDE_UPDATE, {"approved": True, "approver": {"id": "bob"}}, YES)])
+@example([(CANCEL_UPDATE, {"by": {"id": "ada"}}, YES)])
 @given(STEPS)
 async def test_g3_an_approval_takes_one_sound_decision_whatever_else_is_sent(
     theatre: Theatre, steps: list[tuple[str, Any, tuple[str, Any, object]]]

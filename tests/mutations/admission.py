@@ -15,7 +15,10 @@ _UNKNOWN: Final = in_file(
     "guarantees/test_g9_unknown.py",
     "g9_in_process_the_same_is_told_of_what_is_unknown_unexposed_and_hidden",
 )
-_HIDE: Final = "await _refuse_unlisted(app, call, capability)"
+_HIDE: Final = (
+    'if rules["discovery"]:\n'
+    '        await _refuse_unlisted(app, call, capability, rules["discovery"])'
+)
 _VALIDATE: Final = "value = validate_input(capability, call.raw)"
 
 ADMISSION: Final = (
@@ -46,7 +49,7 @@ ADMISSION: Final = (
     _admission(
         name="execution policies are asked",
         guarantee="G8",
-        guard='later = await _ask_policies(app, request, "execution")',
+        guard="later = await _evaluated(app, request, execution)",
         off="later = None",
         killers=_REFUSED,
     ),
@@ -55,6 +58,26 @@ ADMISSION: Final = (
         guarantee="G8",
         guard="if changed:",
         off="if False:",
+        killers=in_file(
+            "runtime/test_g8_tampering.py", "g8_a_policy_that_changes_the_input_denies"
+        ),
+    ),
+    Mutation(
+        name="what looks the same to a policy's author may have been changed",
+        guarantee="G8",
+        module="temperance.runtime.schema",
+        guard="return trace is not None and self.to_json(value) == trace",
+        off="return True",
+        killers=in_file(
+            "runtime/test_g8_tampering.py",
+            "g8_no_change_of_a_value_or_of_its_type_passes_a_policy",
+        ),
+    ),
+    _admission(
+        name="an input that looks unchanged is one",
+        guarantee="G8",
+        guard="if schema.unchanged(request.input, trace):",
+        off="if True:",
         killers=in_file(
             "runtime/test_g8_tampering.py", "g8_a_policy_that_changes_the_input_denies"
         ),

@@ -121,8 +121,8 @@ ATTEMPTS: Final = (
         name="the key is of one namespace, workflow, run and step",
         guarantee="G5",
         module="temperance.runtime.identity",
-        guard="[namespace, workflow_id, original_run_id, activity_id]",
-        off="[namespace, workflow_id, activity_id]",
+        guard="canonical_json([namespace, workflow_id, original_run_id])",
+        off="canonical_json([namespace, workflow_id])",
         killers=in_file(
             "runtime/test_identity.py",
             "g5_any_part_that_differs_makes_another_execution",
@@ -131,8 +131,8 @@ ATTEMPTS: Final = (
     _handling(
         name="the attempt ends its handler in time",
         guarantee="G7",
-        guard="self._timer = loop.call_at(end, self._strike)",
-        off="self._timer = loop.call_at(end + 3600, self._strike)",
+        guard="self._alarms.set(self, end)",
+        off="self._alarms.set(self, end + 3600)",
         killers=in_file(
             "runtime/test_handling.py",
             "g7_an_async_handler_that_outlasts_its_timeout_is_told_and_times_out",
@@ -142,7 +142,7 @@ ATTEMPTS: Final = (
     _handling(
         name="a late output is dropped",
         guarantee="G7",
-        guard="late = self._strikes > 0 or loop.time() >= end",
+        guard="late = self._strikes > 0 or clock() >= end",
         off="late = False",
         killers=in_file(
             "runtime/test_handling.py",
@@ -153,7 +153,7 @@ ATTEMPTS: Final = (
     _handling(
         name="no handler is entered late",
         guarantee="G7",
-        guard="if self._told_to_stop() or self._watch.task.get_loop().time() >= self._end:",
+        guard="if self._told_to_stop() or self._watch.loop.time() >= self._end:",
         off="if False:",
         killers=in_file(
             "runtime/test_handling.py",

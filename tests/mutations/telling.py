@@ -6,6 +6,10 @@ from typing import Final
 from tests.mutations.mutation import Mutation, in_file
 
 _attempt: Final = partial(Mutation, module="temperance.runtime.attempt")
+_SHOWN: Final = in_file(
+    "security/test_secrets_are_not_shown.py",
+    "g10_no_text_of_an_object_shows_what_may_be_a_secret",
+)
 
 TELLING: Final = (
     Mutation(
@@ -80,6 +84,33 @@ TELLING: Final = (
         killers=in_file(
             "runtime/test_redaction.py",
             "g10_whatever_goes_wrong_in_a_function_closes_and_says_nothing",
+        ),
+    ),
+    Mutation(
+        name="the text of a request has no input",
+        guarantee="G10",
+        module="temperance.runtime.request",
+        guard="input: I = field(repr=False)",
+        off="input: I",
+        killers=_SHOWN,
+    ),
+    Mutation(
+        name="the text of a connection has no credentials",
+        guarantee="G10",
+        module="temperance.connection_settings",
+        guard="api_key: str | None = field(repr=False)",
+        off="api_key: str | None",
+        killers=_SHOWN,
+    ),
+    Mutation(
+        name="a model does not repeat what it refuses",
+        guarantee="G10",
+        module="temperance.runtime.unseen",
+        guard=", hide_input_in_errors=True",
+        off="",
+        killers=in_file(
+            "security/test_secrets_are_not_shown.py",
+            "g10_what_a_model_refuses_it_does_not_repeat",
         ),
     ),
 )
