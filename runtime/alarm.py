@@ -74,18 +74,14 @@ class Alarms:
             self._arm(min(self._set.values()))
 
 
-class _OfThread(threading.local):
-    """A thread runs one event loop at a time; the alarms of one before it stay with its timer."""
-
-    alarms: Alarms | None = None
-
-
-_of_thread = _OfThread()
+# A thread runs one event loop at a time; the alarms of one before it stay with its timer. No class
+# of its own: where the workflow sandbox loads this module, it can make none of that base.
+_of_thread = threading.local()
 
 
 def alarms_of(loop: asyncio.AbstractEventLoop) -> Alarms:
     """The alarms of the loop that runs in the calling thread."""
-    alarms = _of_thread.alarms
+    alarms: Alarms | None = getattr(_of_thread, "alarms", None)
     if alarms is None or alarms.loop is not loop:
         alarms = _of_thread.alarms = Alarms(loop)
     return alarms
