@@ -121,6 +121,10 @@ def test_every_story_has_its_history_and_every_history_holds_what_it_is_there_fo
     assert local.count('"markerName": "core_patch"') == 1
     assert types["local"].count("ACTIVITY_TASK_COMPLETED") == 2
     assert types["local"][-1] == "WORKFLOW_EXECUTION_COMPLETED"
+    settled = (HISTORIES / "settled.json").read_text()
+    assert len(re.findall(r'"activityId": "[^"]+:reconcile-[12]"', settled)) == 6
+    assert len(re.findall(r'"activityId": "[^"]+:again-2"', settled)) == 3
+    assert types["settled"].count("MARKER_RECORDED") == 2
 
 
 def test_no_committed_history_names_the_machine_that_recorded_it() -> None:
