@@ -16,12 +16,13 @@ from ..runtime.app import App
 from ..runtime.attempt import run_attempt
 from ..runtime.call import Asked, Broke, Call, Interruption, Outcome, Returned
 from ..runtime.capability import Capability
+from ..runtime.error import CapabilityError
 from ..runtime.messages import Ask, Carry, Ending, Reply
 from ..runtime.names import Surface
 from ..runtime.request import WorkflowRef
 from ..runtime.series import Series
 from .attempt_log import bind_attempt, unbind_attempt
-from .consult import Recalled, consult
+from .consult import Forbidden, Recalled, consult
 from .earlier import earlier_attempts
 from .failure import failure_of, interrupted_at_keyboard, overtaken
 from .grant import authorized, grant_of
@@ -38,6 +39,7 @@ from .local import (
     told_in,
 )
 from .payload import NULL, unwrap, wrap
+from .series import series_of
 
 GovernedActivity = Callable[..., Awaitable[RawValue]]
 
@@ -89,9 +91,11 @@ async def _execute(
     # A workflow that has it run locally keeps count itself.
     own = told is not None
     grant = grant_of(info, ask)
-    series = _series(info, ask)
-    step = None if series is None else series.step
-    identity = authorized(await identify(info, ask, origins, step), ask, grant)
+    claimed = await series_of(info, ask, capability, raw)
+    series = claimed if isinstance(claimed, Series) else None
+    step, run = (None, None) if series is None else (series.step, series.run_id)
+    identity = await identify(info, ask, origins, step, request_run=run)
+    identity = authorized(identity, ask, grant)
     beat = Heartbeat(carry, hold) if isinstance(hold, Lease) else hold
     try:
         verdict = await consult(capability, raw, context_data, identity, origins)
@@ -122,7 +126,7 @@ async def _execute(
             interruption=interruption if info.is_local else _interruption,
             entered=beat.enter,
             lost=beat.lost,
-            forbidden=None if verdict is None else verdict.error,
+            forbidden=_forbidden(claimed, verdict),
             rerun=identity.rerun,
             earlier_series=0 if series is None else series.attempts,
         )
@@ -151,15 +155,13 @@ def _number(info: activity.Info, carry: Carry, series: Series | None) -> int:
     return number if series is None else series.attempts + number
 
 
-def _series(info: activity.Info, ask: Ask | None) -> Series | None:
-    """The series of an execution that is run again, where the server vouches for it.
-
-    That is where this activity's id is the one that the series of that step has.
-    """
-    series = None if ask is None else ask.series
-    if series is None or info.workflow_id is None or info.activity_id != series.again_id:
-        return None
-    return series
+def _forbidden(
+    claimed: Series | CapabilityError | None, verdict: Forbidden | None
+) -> CapabilityError | None:
+    """Why the handler must not be entered, if there is a reason."""
+    if isinstance(claimed, CapabilityError):
+        return claimed
+    return None if verdict is None else verdict.error
 
 
 def _read(context: object) -> tuple[Ask | None, Actor | None, Surface]:

@@ -107,13 +107,13 @@ class Origins:
             self._found.popitem(last=False)
 
 
-def standalone_identity(namespace: str, activity_id: str, run_id: str) -> Identity:
-    """The execution that a standalone activity is, or that one asks about."""
-    return Identity(standalone_execution_id(namespace, activity_id, run_id), False, None)
-
-
 async def identify(
-    info: activity.Info, ask: Ask | None, origins: Origins, step: str | None = None
+    info: activity.Info,
+    ask: Ask | None,
+    origins: Origins,
+    step: str | None = None,
+    *,
+    request_run: str | None = None,
 ) -> Identity:
     """Derives the execution that an attempt belongs to.
 
@@ -122,14 +122,16 @@ async def identify(
         ask: What the asking workflow or client sent; ``None`` where foreign code scheduled it.
         origins: Reads what is not told.
         step: The step id where it is not the activity's own.
+        request_run: With ``step``, where there is no workflow: the run id of that activity.
 
     Returns:
         The identity, without an origin where a history was needed and cannot be read.
     """
     activity_id = step or info.activity_id
     if info.workflow_id is None or info.workflow_run_id is None:
-        run_id = info.activity_run_id or ""
-        return standalone_identity(info.namespace, activity_id, run_id)
+        run_id = request_run if step else info.activity_run_id
+        execution_id = standalone_execution_id(info.namespace, activity_id, run_id or "")
+        return Identity(execution_id, False, None)
     nearest = None if ask is None else ask.origin
     told = nearest is not None
     nearest = nearest or info.workflow_run_id

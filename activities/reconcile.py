@@ -22,7 +22,7 @@ from ..runtime.series import Series
 from .attempt_log import bind_attempt, unbind_attempt
 from .failure import question_failed
 from .grant import authorized, grant_of
-from .identity import Identity, Origins, identify, standalone_identity
+from .identity import Identity, Origins, identify
 from .payload import NULL, unwrap, wrap
 
 ReconcileActivity = Callable[..., Awaitable[RawValue]]
@@ -79,6 +79,7 @@ async def _reconcile(
     )
     allowed = info.retry_policy.maximum_attempts if info.retry_policy else 0
     last = bool(allowed) and info.attempt >= allowed
+    reconcile = capability.reconcile
     bound = bind_attempt(call)
     error: CapabilityError | None = None
     try:
@@ -91,7 +92,7 @@ async def _reconcile(
         error, found = failure, Found("unknown")
     finally:
         unbind_attempt(bound)
-    if found.verdict == "unknown" and not last:
+    if found.verdict == "unknown" and not last and reconcile and reconcile.asks_again(error):
         raise question_failed(error, again=True)
     await record_reconciled(app, call, found, effect_of(found.verdict), error=error)
     if error is not None:
@@ -108,8 +109,7 @@ def _read(context: object) -> Ask | None:
 
 
 async def _identity(info: activity.Info, ask: Ask, series: Series, origins: Origins) -> Identity:
-    if info.workflow_id is None:
-        return standalone_identity(info.namespace, series.step, series.run_id or "")
     # Only where this activity's id, which the server vouches for, is that of the step's question.
     step = series.step if info.activity_id == series.reconcile_id else None
-    return authorized(await identify(info, ask, origins, step), ask, grant_of(info, ask))
+    identity = await identify(info, ask, origins, step, request_run=series.run_id)
+    return authorized(identity, ask, grant_of(info, ask))

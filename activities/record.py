@@ -14,6 +14,7 @@ from ..runtime.attempt import record_end
 from ..runtime.call import Call
 from ..runtime.messages import UNSEEN, Ask
 from ..runtime.names import RECORD_ACTIVITY
+from ..runtime.reconciling import Found, record_reconciled
 from ..runtime.request import WorkflowRef
 from .grant import authorized, grant_of
 from .identity import Origins, identify
@@ -52,14 +53,18 @@ def record_activity(app: App, origins: Origins) -> RecordActivity:
             workflow=WorkflowRef(info.workflow_id or "", info.workflow_run_id or "", unseen.step),
             rerun=identity.rerun,
         )
-        await record_end(
-            app,
-            call,
-            unseen.error(),
-            unseen.effect,
-            cancelled=unseen.cancelled,
-            requested=unseen.requested,
-        )
+        if unseen.verdict is None:
+            await record_end(
+                app,
+                call,
+                unseen.error(),
+                unseen.effect,
+                cancelled=unseen.cancelled,
+                requested=unseen.requested,
+            )
+        else:
+            found, error = Found(unseen.verdict), unseen.error()
+            await record_reconciled(app, call, found, unseen.effect, error=error)
         repeats = [] if identity.repeat_of is None else [identity.repeat_of]
         return [identity.execution_id, *repeats]
 

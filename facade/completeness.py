@@ -7,7 +7,7 @@ from temporalio.contrib.pydantic import PydanticPayloadConverter
 
 from temperance.runtime.app import App
 from temperance.runtime.capability import Capability
-from temperance.runtime.names import RECORD_ACTIVITY
+from temperance.runtime.names import RECONCILE_SUFFIX, RECORD_ACTIVITY
 
 
 def problems_of_app(app: App) -> list[str]:
@@ -50,7 +50,9 @@ def problems_of_worker(
         One line for each problem: what is wrong, where, and what to do.
     """
     problems = problems_of_app(app)
-    taken = {entry.id for entry in app.governance.registry} | {RECORD_ACTIVITY}
+    registry = app.governance.registry
+    taken = {entry.id for entry in registry} | {RECORD_ACTIVITY}
+    taken |= {entry.id + RECONCILE_SUFFIX for entry in registry if entry.reconcile is not None}
     for function in activities:
         name = _name_of(function)
         if name in taken:

@@ -227,6 +227,8 @@ class TemperancePlugin(temporalio.client.Plugin, temporalio.worker.Plugin):
         found = {module.__name__ for module in self.app.modules}
         for entry in self.app.governance.registry:
             found.add(entry.handler.__module__)
+            if entry.reconcile is not None:
+                found.add(entry.reconcile.function.__module__)
             found |= entry.input_schema.traits.modules
             found |= entry.output_schema.traits.modules
         # The standard library has the SDK's own rules; what __main__ is, the sandbox cannot import.

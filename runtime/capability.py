@@ -80,7 +80,7 @@ class Capability(Generic[I, O]):
     middleware: tuple[Middleware, ...] = field(default=(), repr=False)
     tags: frozenset[str] = frozenset()
     tool_name: str | None = None
-    reconcile: Reconcile | None = None
+    reconcile: Reconcile[I, O] | None = None
     placement: Placement = "remote"
     declared_in: str = field(default="", repr=False)
 
@@ -145,6 +145,65 @@ class CapabilityDecorator(Protocol):
     def __call__(self, handler: Callable[[I], O]) -> Capability[I, O]: ...
 
 
+class SettledDecorator(Protocol[I, O]):
+    """As `CapabilityDecorator`, for a handler of the types that its `reconcile` has."""
+
+    @overload
+    def __call__(self, handler: Callable[[I, Context[Any]], Awaitable[O]]) -> Capability[I, O]: ...
+    @overload
+    def __call__(self, handler: Callable[[I], Awaitable[O]]) -> Capability[I, O]: ...
+    @overload
+    def __call__(self, handler: Callable[[I, Context[Any]], O]) -> Capability[I, O]: ...
+    @overload
+    def __call__(self, handler: Callable[[I], O]) -> Capability[I, O]: ...
+
+
+@overload
+def capability(
+    id: str,
+    *,
+    description: str,
+    expose: Iterable[Surface],
+    side_effect: SideEffect,
+    risk: Risk,
+    idempotent: bool = ...,
+    retry: Retry | None = ...,
+    timeout: timedelta = ...,
+    queue_timeout: timedelta | None = ...,
+    approval: Approval | None = ...,
+    redact: Redact | None = ...,
+    policies: Iterable[Policy | PolicyFunction] = ...,
+    middleware: Iterable[Middleware] = ...,
+    tags: Iterable[str] = ...,
+    tool_name: str | None = ...,
+    reconcile: None = ...,
+    placement: Placement = ...,
+) -> CapabilityDecorator: ...
+
+
+@overload
+def capability(
+    id: str,
+    *,
+    description: str,
+    expose: Iterable[Surface],
+    side_effect: SideEffect,
+    risk: Risk,
+    idempotent: bool = ...,
+    retry: Retry | None = ...,
+    timeout: timedelta = ...,
+    queue_timeout: timedelta | None = ...,
+    approval: Approval | None = ...,
+    redact: Redact | None = ...,
+    policies: Iterable[Policy | PolicyFunction] = ...,
+    middleware: Iterable[Middleware] = ...,
+    tags: Iterable[str] = ...,
+    tool_name: str | None = ...,
+    reconcile: Reconcile[I, O] | ReconcileFunction[I, O],
+    placement: Placement = ...,
+) -> SettledDecorator[I, O]: ...
+
+
 def capability(
     id: str,
     *,
@@ -162,9 +221,10 @@ def capability(
     middleware: Iterable[Middleware] = (),
     tags: Iterable[str] = (),
     tool_name: str | None = None,
-    reconcile: Reconcile | ReconcileFunction | None = None,
+    # Of any input and output: what the overloads promise.
+    reconcile: Reconcile[Any, Any] | ReconcileFunction[Any, Any] | None = None,
     placement: Placement = "remote",
-) -> CapabilityDecorator:
+) -> CapabilityDecorator | SettledDecorator[Any, Any]:
     """Declares a function as a governed capability.
 
     The handler takes its input and, if it wants one, a `Context`; it may be ``async def`` or

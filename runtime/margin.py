@@ -61,8 +61,12 @@ def time_beside(app: App, capability: Capability[Any, Any]) -> timedelta:
         for phase in PHASES
         for entry in governance.policies_for(capability, phase)
     )
-    sinks = sum(_may_wait(sink.record) for sink in app.sinks or ())
-    return policies * governance.policy_timeout + EVENTS * sinks * app.sink_timeout
+    return policies * governance.policy_timeout + EVENTS * time_to_record(app)
+
+
+def time_to_record(app: App) -> timedelta:
+    """How long the sinks of an application may take for one event, all told."""
+    return sum(_may_wait(sink.record) for sink in app.sinks or ()) * app.sink_timeout
 
 
 def _may_wait(function: object) -> bool:

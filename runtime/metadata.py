@@ -17,6 +17,7 @@ from .policy import PHASES, Policy
 from .reconcile import Reconcile
 from .retry import Retry
 from .shape import is_frozenset
+from .signature import problems_of_signature
 
 LONGEST_ID: Final = 100
 """Characters of a capability id, so that the step ids made of it stay short enough to read."""
@@ -150,11 +151,7 @@ def _problems_of_reconcile(capability: Capability[Any, Any]) -> Iterator[str]:
             f"reconcile is given for side_effect={capability.side_effect!r}, which leaves nothing "
             "unknown: leave it out"
         )
-    if not (_takes(reconcile.function, 1) or _takes(reconcile.function, 2)):
-        yield (
-            f"reconcile {_shown(reconcile.function)} cannot be called with an input: give it one "
-            "parameter, or two for a Context"
-        )
+    yield from problems_of_signature(reconcile.function, "reconcile")
     if not _is(reconcile.run_again, bool):
         yield f"reconcile.run_again is {_shown(reconcile.run_again)}: give True or False"
     yield from _problems_of_duration("reconcile.timeout", reconcile.timeout)

@@ -6,18 +6,19 @@ it. One rule for all drivers is here: what is asked about, and what an answer ma
 """
 
 import dataclasses
-import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
+from .context import Context
 from .envelope import Completed, ExecutionResult, Failed
-from .error import ErrorInfo
+from .error import CapabilityError, ErrorInfo
 from .names import WRITE_LIKE, SideEffect, Verdict
-from .retry import Retry
+from .retry import Retry, RetryPlan, allows_retry
 
-O = TypeVar("O")  # noqa: E741 - output, as in DESIGN section 4
+I = TypeVar("I")  # noqa: E741 - input, as in DESIGN section 4
+O = TypeVar("O")  # noqa: E741 - output
 O_co = TypeVar("O_co", covariant=True)
 
 DEFAULT_RETRY: Final = Retry(max_retries=4, backoff=timedelta(seconds=1))
@@ -30,7 +31,8 @@ More would be a loop that an answer which is always wrong keeps going.
 """
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots, as is `Reconcile`: Python 3.11 cannot make a frozen one of a given type otherwise.
+@dataclass(frozen=True)
 class Happened(Generic[O_co]):
     """The write happened, and this is what it gave."""
 
@@ -75,19 +77,26 @@ def unknown() -> Unknown:
     return Unknown()
 
 
-# A function of any input, and of a context of any application.
-ReconcileFunction = Callable[..., Any]
+# The application's context is any type: it is the function's business, as it is the handler's.
+ReconcileFunction = (
+    Callable[[I, Context[Any]], Awaitable[Answer[O]]]
+    | Callable[[I], Awaitable[Answer[O]]]
+    | Callable[[I, Context[Any]], Answer[O]]
+    | Callable[[I], Answer[O]]
+)
+"""A `reconcile` function of an input and an output, which are those of the capability."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reconcile:
+@dataclass(frozen=True)
+class Reconcile(Generic[I, O]):
     """How to find out what became of a write.
 
     Args:
         function: Takes the input and, if it wants one, the `Context` of the handler, with the same
             execution id and key; ``async def`` or ``def``. Answers `happened`, `did_not_happen` or
             `unknown`. It must only read.
-        retry: Further attempts where it raises, is late or answers `unknown`.
+        retry: Further attempts where it raises, is late or answers `unknown`; ``on`` says which
+            errors are worth one, as for a handler.
         timeout: Bound of one attempt.
         run_again: Whether an execution that did not happen is run once more by itself, under the
             same key, as a new series of attempts.
@@ -97,7 +106,7 @@ class Reconcile:
         ValueError: ``timeout`` is not positive.
     """
 
-    function: ReconcileFunction = field(repr=False)
+    function: ReconcileFunction[I, O] = field(repr=False)
     retry: Retry = DEFAULT_RETRY
     timeout: timedelta = DEFAULT_TIMEOUT
     run_again: bool = False
@@ -116,12 +125,14 @@ class Reconcile:
         if timeout <= timedelta(0):
             raise ValueError(f"Reconcile.timeout is {timeout}: give more than zero")
 
-    @property
-    def takes_context(self) -> bool:
-        """Whether the function takes a `Context` after the input."""
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = inspect.signature(self.function).parameters.values()
-        return len([one for one in parameters if one.kind in kinds]) > 1
+    def asks_again(self, error: CapabilityError | None) -> bool:
+        """Whether it is asked again, the count of `retry` left aside.
+
+        Args:
+            error: Why there was no answer; ``None`` where the answer was `unknown`.
+        """
+        plan = RetryPlan(1 + self.retry.max_retries, self.retry)
+        return error is None or allows_retry(plan, error)
 
 
 def _nobody(input: object) -> Unknown:
@@ -129,13 +140,18 @@ def _nobody(input: object) -> Unknown:
     return Unknown()
 
 
-UNDECLARED: Final = Reconcile(_nobody)
+UNDECLARED: Final = Reconcile[object, object](_nobody)
 """Stands for the declaration that a workflow has asked by, where it was taken back meanwhile."""
 
 
-def as_reconcile(given: "Reconcile | ReconcileFunction | None") -> Reconcile | None:
+def as_reconcile(
+    given: Reconcile[I, O] | ReconcileFunction[I, O] | None,
+) -> Reconcile[I, O] | None:
     """A bare function with the default retry and timeout; anything else as it is."""
-    return given if given is None or isinstance(given, Reconcile) else Reconcile(given)
+    if given is None:
+        return None
+    # Of these types, as its declaration says.
+    return cast(Any, given) if isinstance(given, Reconcile) else Reconcile(given)
 
 
 def is_open(side_effect: SideEffect, envelope: ExecutionResult[object]) -> bool:

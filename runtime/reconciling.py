@@ -1,9 +1,12 @@
-"""Asks a capability's `reconcile`: one attempt of it, the same code under every driver."""
+"""Asks a capability's `reconcile`: one attempt of it, the same code under every driver.
+
+It is bounded, stopped and concealed exactly as a handler is (G7, G10), by the same code.
+"""
 
 import asyncio
-import inspect
+import dataclasses
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 
 from .actor import ANONYMOUS
@@ -11,15 +14,16 @@ from .admission import validate_input
 from .app import App
 from .attempt import as_returned, log_cause
 from .call import Call
+from .canonical import hash_bytes
 from .capability import Capability
 from .context import Context
 from .error import CapabilityError
+from .handling import Handling
 from .names import Effect, Verdict
-from .raised import is_passed_on, translate
-from .reconcile import DidNotHappen, Happened, Reconcile, Unknown
+from .reconcile import DidNotHappen, Happened, Unknown
 from .request import Request
-from .thread import in_thread
 from .trail import Facts, Trail
+from .watch import Watch
 
 _EFFECTS: Final[dict[Verdict, Effect]] = {
     "happened": "done",
@@ -64,21 +68,14 @@ async def ask_reconcile(app: App, call: Call) -> Found:
     capability = app.governance.registry.get(call.capability_id)
     if capability is None or capability.reconcile is None:
         raise CapabilityError("CAPABILITY_NOT_FOUND", audit_reason="no reconcile")
-    reconcile = capability.reconcile
     request = _request(call, capability)
-    bound = asyncio.timeout(reconcile.timeout.total_seconds())
-    task = asyncio.current_task()
-    before = 0 if task is None else task.cancelling()
-    try:
-        async with bound:
-            answer = await _asked(app, request, reconcile)
-    except BaseException as raised:  # the function is the application's own, and may raise anything
-        if is_passed_on(raised, task, before):
-            raise
-        error = CapabilityError("TIMEOUT") if bound.expired() else translate(raised)
-        raise _told(call, error) from None
-    if bound.expired():  # it caught the cancellation and answered after all: too late
-        raise CapabilityError("TIMEOUT")
+    question = _Question(app, call, _as_handled(request), Watch(call))
+    await question.run()
+    if question.interruption is not None:
+        raise asyncio.CancelledError
+    if question.error is not None:
+        raise _told(call, question.error)
+    answer = question.output
     match answer:
         case DidNotHappen():
             return Found("did_not_happen")
@@ -122,12 +119,27 @@ def effect_of(verdict: Verdict) -> Effect:
     return _EFFECTS[verdict]
 
 
+class _Question(Handling):
+    """One run of the function. No middleware is wrapped around it: it is no execution."""
+
+    __slots__ = ()
+
+    def _proceed(self, made: object, deadline: float) -> Awaitable[object]:
+        self._ctx = Context(made, self._request, deadline, self._told_to_stop)
+        return self._enter()
+
+
 # Of any input and output, here and below.
 def _request(call: Call, capability: Capability[Any, Any]) -> Request[Any, Any]:
+    value = validate_input(capability, call.raw)
+    try:
+        input_hash = hash_bytes(capability.input_schema.canonical(value))
+    except Exception as error:  # noqa: BLE001 - a serializer of the application's own
+        raise CapabilityError("INPUT_INVALID", cause=error) from None
     return Request(
         capability=capability,
-        input=validate_input(capability, call.raw),
-        input_hash="",
+        input=value,
+        input_hash=input_hash,
         actor=call.actor or ANONYMOUS,
         surface=call.surface,
         execution_id=call.execution_id,
@@ -138,15 +150,14 @@ def _request(call: Call, capability: Capability[Any, Any]) -> Request[Any, Any]:
     )
 
 
-async def _asked(app: App, request: Request[Any, Any], reconcile: Reconcile) -> object:
-    deadline = datetime.now(UTC) + timedelta(seconds=reconcile.timeout.total_seconds())
-    async with app.context(request) as made:
-        context = Context(made, request, deadline)
-        arguments = (request.input, context) if reconcile.takes_context else (request.input,)
-        if not inspect.iscoroutinefunction(reconcile.function):
-            return await in_thread(reconcile.function, arguments)
-        answer: object = await reconcile.function(*arguments)
-        return answer
+def _as_handled(request: Request[Any, Any]) -> Request[Any, Any]:
+    """The request with the function in the handler's place, and its timeout."""
+    capability = request.capability
+    reconcile = capability.reconcile
+    if reconcile is None:
+        return request
+    asked = dataclasses.replace(capability, handler=reconcile.function, timeout=reconcile.timeout)
+    return dataclasses.replace(request, capability=asked)
 
 
 def _told(call: Call, error: CapabilityError) -> CapabilityError:

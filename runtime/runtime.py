@@ -6,7 +6,7 @@ rules. What it cannot give is durability: when the process dies, the execution d
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from .actor import Actor, check_requester
 from .app import App
@@ -151,7 +151,7 @@ class Runtime:
                 await self._wait(delay.total_seconds(), call, outcome)
 
     async def _settled(
-        self, call: Call, reconcile: Reconcile, envelope: Failed
+        self, call: Call, reconcile: Reconcile[Any, Any], envelope: Failed
     ) -> ExecutionResult[object]:
         """Asks what became of it, as often as its retry says, and records the answer."""
         found = Found("unknown")
@@ -162,6 +162,8 @@ class Runtime:
             except CapabilityError as failure:
                 found, error = Found("unknown"), failure
             if found.verdict != "unknown" or number > reconcile.retry.max_retries:
+                break
+            if not reconcile.asks_again(error):
                 break
             after = None if error is None else error.retry_after
             await self._sleep((after or reconcile.retry.delay(number)).total_seconds())

@@ -15,22 +15,27 @@ _POSITIONAL: Final = (
 _MISSING: Final = object()
 
 
-def problems_of_signature(handler: object) -> Iterator[str]:
-    """Yields what keeps a handler from being called with an input and a context."""
+def problems_of_signature(handler: object, what: str = "handler") -> Iterator[str]:
+    """Yields what keeps a handler from being called with an input and a context.
+
+    Args:
+        handler: The function.
+        what: What it is called in the message: a ``reconcile`` is called in the same way.
+    """
     if not _is_function(handler):
-        yield "its handler is not a function: decorate a def or an async def"
+        yield f"its {what} is not a function: give a def or an async def"
         return
     if _is_generator(handler):
-        yield "its handler is a generator: return the output instead of yielding it"
+        yield f"its {what} is a generator: return the answer instead of yielding it"
     positional = _positional(handler)
     if not 1 <= len(positional) <= 2:
         yield (
-            f"its handler takes {len(positional)} positional parameters: "
+            f"its {what} takes {len(positional)} positional parameters: "
             "take the input, and a Context if it needs one"
         )
     for entry in inspect.signature(handler).parameters.values():
         if entry.kind is entry.KEYWORD_ONLY and entry.default is entry.empty:
-            yield f"its handler requires the keyword {entry.name}, which nobody gives: leave it out"
+            yield f"its {what} requires the keyword {entry.name}, which nobody gives: leave it out"
 
 
 def problems_of_types(capability: Capability[Any, Any]) -> Iterator[str]:

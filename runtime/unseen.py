@@ -5,7 +5,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from .error import CapabilityError, ErrorCode, Stage
-from .names import Effect
+from .names import Effect, Verdict
 
 
 class Unseen(BaseModel):
@@ -23,6 +23,8 @@ class Unseen(BaseModel):
         requested: Whether ``capability.requested`` is to be recorded too: no worker saw the
             request.
         reason: The true reason.
+        verdict: Set where a question what became of it had no answer: that is recorded, instead
+            of the end.
     """
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
@@ -37,6 +39,7 @@ class Unseen(BaseModel):
     cancelled: bool = False
     requested: bool = False
     reason: str | None = None
+    verdict: Verdict | None = None
 
     def error(self) -> CapabilityError:
         """The error it stands for."""

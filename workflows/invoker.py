@@ -194,7 +194,9 @@ class Invoker:
             The envelope of all its attempts.
 
         Raises:
-            StepError: It did not end so, was not asked for in this run, or was run again already.
+            StepError: It did not end so, was run again already, or was not asked for in this run
+                and by this requester. What a person approved is not: an approval executes once,
+                and runs it again only by itself.
             asyncio.CancelledError: The calling task was cancelled.
         """
         run = current_run()
@@ -205,10 +207,11 @@ class Invoker:
             envelope.reconciled != "did_not_happen"
             or absent is None
             or absent.asked.capability.id != id_asked_for(capability)
+            or (absent.sent.ask.actor, absent.sent.ask.surface) != (self._actor, self._surface)
         ):
             raise StepError(
-                "only an execution of this run and capability that did not happen can be run "
-                "again, and only once for each time it was asked about"
+                "only an execution of this run, capability and requester that did not happen can "
+                "be run again, and only once for each time it was asked about"
             )
         del run.absent[envelope.execution_id]
         asked, sent = absent.asked, absent.sent

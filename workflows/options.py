@@ -7,7 +7,7 @@ from temporalio.common import RetryPolicy
 
 from ..runtime.app import App
 from ..runtime.capability import Capability
-from ..runtime.margin import margin_after, time_beside
+from ..runtime.margin import margin_after, time_beside, time_to_record
 from ..runtime.names import WRITE_LIKE
 from ..runtime.reconcile import Reconcile
 from ..runtime.retry import COEFFICIENT, RetryPlan
@@ -59,11 +59,18 @@ def derive_options(
     return options
 
 
-def derive_reconcile_options(reconcile: Reconcile) -> ActivityTimeouts:
-    """The options under which a capability's `reconcile` is asked; a fresh mapping."""
+# Of any input and output.
+def derive_reconcile_options(reconcile: Reconcile[Any, Any], app: App) -> ActivityTimeouts:
+    """The options under which a capability's `reconcile` is asked; a fresh mapping.
+
+    Args:
+        reconcile: What the capability declares.
+        app: The application in whose sinks the answer is recorded.
+    """
     plan = RetryPlan(1 + reconcile.retry.max_retries, reconcile.retry)
+    backstop = reconcile.timeout + margin_after(reconcile.timeout) + time_to_record(app)
     return {
-        "start_to_close_timeout": reconcile.timeout + margin_after(reconcile.timeout),
+        "start_to_close_timeout": backstop,
         "retry_policy": retry_policy_of(plan),
     }
 

@@ -187,6 +187,7 @@ def failed(
     Returns:
         The envelope.
     """
+    attempts, errors = counted(asked, attempts, errors)
     return Failed(
         execution_id=(reply and reply.execution_id) or asked.execution_id,
         capability=asked.capability.id,
@@ -196,3 +197,17 @@ def failed(
         effect=effect,
         error=answer_of(error, effect, asked.capability.side_effect),
     )
+
+
+def counted(asked: Asked, attempts: int, errors: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
+    """Attempts and their codes, with those of the series before, which the server does not know.
+
+    Args:
+        asked: The request.
+        attempts: How many there were in this series.
+        errors: Codes of those before the last.
+    """
+    series = asked.series
+    if series is None:
+        return attempts, errors
+    return series.attempts + attempts, (*series.errors, *errors)

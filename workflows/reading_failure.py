@@ -1,6 +1,5 @@
 """Turns the failure of an activity into the envelope (G1, DESIGN sections 6 and 8)."""
 
-import dataclasses
 from typing import Final
 
 from temporalio.exceptions import (
@@ -18,7 +17,7 @@ from ..runtime.envelope import Cancelled, Failed
 from ..runtime.error import CODES, CapabilityError, ErrorInfo
 from ..runtime.messages import Carry, Ending
 from ..runtime.names import UNKNOWN_ACTIVITY, UNKNOWN_ERROR, WORKER_SHUTDOWN, WRITE_LIKE, Effect
-from .reading import Answer, Asked, failed
+from .reading import Answer, Asked, counted, failed
 
 NO_WORKER: Final = "No worker of this task queue has the capability; nothing was run."
 NO_WORKER_AT_LAST: Final = "The worker that took the last attempt does not have the capability."
@@ -47,7 +46,7 @@ def read_failure(asked: Asked, failure: BaseException | None, *, rerun: bool = F
     if isinstance(failure, ApplicationError):
         return _application(asked, failure, state, before=before)
     if isinstance(failure, TemporalTimeoutError):
-        return _counted(asked, _timeout(asked, failure, state, before=before))
+        return _timeout(asked, failure, state, before=before)
     if isinstance(failure, CancelledError) or failure is None:
         # A running attempt reports its cancellation itself; the server cancels what has not
         # started, or what waits between two attempts, and does not say which: it gives both the
@@ -58,21 +57,8 @@ def read_failure(asked: Asked, failure: BaseException | None, *, rerun: bool = F
         began = isinstance(failure, CancelledError) and not unstarted and by_workflow
         retried = began or (asked.capability.plan.maximum_attempts > 1 and not unsent)
         effect: Effect = "possible" if retried or before else "none"
-        return _counted(asked, cancelled(asked, 1 if retried else 0, (), effect, requested=False))
+        return cancelled(asked, 1 if retried else 0, (), effect, requested=False)
     return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
-
-
-def _counted(asked: Asked, answer: Answer) -> Answer:
-    """Adds the attempts of the series before, which the server does not know as such."""
-    envelope, series = answer.envelope, asked.series
-    if series is None or not isinstance(envelope, Failed | Cancelled):
-        return answer
-    counted = dataclasses.replace(
-        envelope,
-        attempts=series.attempts + envelope.attempts,
-        errors=(*series.errors, *envelope.errors),
-    )
-    return dataclasses.replace(answer, envelope=counted)
 
 
 def _timeout(
@@ -124,7 +110,7 @@ def _application(
     ending = Ending.from_failure(failure.type, failure.message, detail)
     if ending is None:
         if failure.type == UNKNOWN_ACTIVITY:
-            return _counted(asked, _unserved(asked, before=before))
+            return _unserved(asked, before=before)
         # Not raised by this library: a converter that failed, or foreign code in the activity.
         return Answer(failed(asked, CapabilityError("INTERNAL_ERROR"), "possible"), seen=False)
     # What may be retried left its end to the attempt after it, and there was none.
@@ -181,6 +167,8 @@ def cancelled(
     told: Ending | None = None,
 ) -> Answer:
     """A cancellation that no attempt could report; one may have told who the execution is."""
+    if told is None:
+        attempts, errors = counted(asked, attempts, errors)
     envelope = Cancelled(
         execution_id=(told and told.execution_id) or asked.execution_id,
         capability=asked.capability.id,
@@ -191,3 +179,13 @@ def cancelled(
         error=CapabilityError("CANCELLED", stage="transport").public(),
     )
     return Answer(envelope, seen=False, requested=requested)
+
+
+def is_recorded(question: BaseException | None) -> bool:
+    """Whether the worker that asked what became of a write has recorded that it is unknown.
+
+    Args:
+        question: The cause of the question's failure. One that may be retried left its end to the
+            attempt after it, and there was none; of a timeout only the server knows.
+    """
+    return isinstance(question, ApplicationError) and question.non_retryable

@@ -21,8 +21,9 @@ from .execution import Execution, execute, raw_value
 from .local_watch import is_doubtful
 from .options import derive_reconcile_options, reconcile_summary_of
 from .reading import Answer, Asked, read_settled
+from .reading_failure import is_recorded
 from .run import current_run
-from .unseen import record_unseen
+from .unseen import record_unknown, record_unseen
 
 
 async def execute_and_settle(
@@ -49,6 +50,10 @@ async def execute_and_settle(
         execution = await execute(
             asked, sent.data, ask, step, cancellations, task_queue=sent.task_queue
         )
+        if series is not None:
+            # That it was requested is on record since the first.
+            answer = dataclasses.replace(execution.answer, requested=True)
+            execution = dataclasses.replace(execution, answer=answer)
         envelope = execution.answer.envelope
         if (
             not isinstance(envelope, Failed)
@@ -95,7 +100,7 @@ async def _settled(  # noqa: PLR0917 - the parts of one request
     asked: Asked,
     sent: Sent,
     envelope: Failed,
-    reconcile: Reconcile,
+    reconcile: Reconcile[Any, Any],
     ended: Series,
     cancellations: Cancellations,
 ) -> ExecutionResult[object]:
@@ -115,13 +120,17 @@ async def _settled(  # noqa: PLR0917 - the parts of one request
             result_type=RawValue,
             cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
             summary=reconcile_summary_of(asked.capability, sent.ask.actor),
-            **derive_reconcile_options(reconcile),
+            **derive_reconcile_options(reconcile, run.app),
         )
         await cancellations.until_done(handle, stop=True)
     finally:
         run.outbox.under_way.release()
-    failure = None if handle.cancelled() else handle.exception()
-    if handle.cancelled() or isinstance(failure, ActivityError):
+    if handle.cancelled():
+        return settle(envelope, "unknown")
+    failure = handle.exception()
+    if isinstance(failure, ActivityError):
+        if not is_recorded(failure.cause):
+            await record_unknown(sent, envelope, failure.cause, cancellations)
         return settle(envelope, "unknown")
     if failure is not None:
         raise failure

@@ -7,10 +7,12 @@ from typing import Final
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError, FailureError
+from temporalio.exceptions import TimeoutError as TemporalTimeoutError
 
 from ..runtime.envelope import Cancelled, ExecutionResult, Failed
 from ..runtime.messages import UNSEEN, Ask, Unseen
 from ..runtime.names import RECORD_ACTIVITY
+from .absent import Sent
 from .cancellation import Cancellations
 from .reading import Answer
 
@@ -55,6 +57,41 @@ async def record_unseen(
         requested=not answer.requested,
         reason=reason,
     )
+    told = await _recorded(unseen, cancellations)
+    if told is None:
+        return envelope
+    execution_id, *repeats = told
+    repeat_of = repeats[0] if repeats else None
+    return dataclasses.replace(envelope, execution_id=execution_id, repeat_of=repeat_of)
+
+
+async def record_unknown(
+    sent: Sent, envelope: Failed, question: BaseException | None, cancellations: Cancellations
+) -> None:
+    """Records that it could not be found out what became of a write, where no worker did.
+
+    Args:
+        sent: What was sent for the write.
+        envelope: How it ended.
+        question: Why the question has no answer.
+        cancellations: Remember a cancellation that arrives meanwhile: it does not stop the record.
+    """
+    late = isinstance(question, TemporalTimeoutError)
+    unseen = Unseen(
+        capability=envelope.capability,
+        ask=sent.ask.to_json().decode(),
+        step=sent.step,
+        code="TIMEOUT" if late else "INTERNAL_ERROR",
+        stage="transport",
+        effect=envelope.effect,
+        attempts=envelope.attempts,
+        verdict="unknown",
+    )
+    await _recorded(unseen, cancellations)
+
+
+async def _recorded(unseen: Unseen, cancellations: Cancellations) -> list[str] | None:
+    """The execution ids as the worker derived them; ``None`` where nothing could be recorded."""
     handle = workflow.start_local_activity(
         RECORD_ACTIVITY,
         UNSEEN.dump_json(unseen, exclude_defaults=True).decode(),
@@ -64,11 +101,9 @@ async def record_unseen(
     )
     await cancellations.until_done(handle, stop=False)
     try:
-        execution_id, *repeats = handle.result()
+        return handle.result()
     except FailureError as error:
         # What a local activity raises comes without the ActivityError around it.
         kind = error.type if isinstance(error, ApplicationError) else type(error.cause).__name__
         workflow.logger.warning("an outcome could not be recorded: %s", kind)
-        return envelope
-    repeat_of = repeats[0] if repeats else None
-    return dataclasses.replace(envelope, execution_id=execution_id, repeat_of=repeat_of)
+        return None

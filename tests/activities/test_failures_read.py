@@ -7,6 +7,7 @@ from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, Hist
 from temporalio.client import Client
 from temporalio.exceptions import (
     ActivityError,
+    ApplicationError,
     CancelledError,
     RetryState,
     TimeoutType,
@@ -17,6 +18,7 @@ from temporalio.testing import ActivityEnvironment
 from temperance import capability
 from temperance.activities.earlier_runs import Recorded
 from temperance.activities.recorded import RecordReader
+from temperance.runtime.series import Series
 from temperance.workflows.reading import Asked
 from temperance.workflows.reading_failure import read_failure
 
@@ -89,3 +91,34 @@ async def test_g11_a_write_that_timed_out_in_the_queue_had_begun_if_an_attempt_l
     record.scheduled.retry_policy.maximum_attempts = 1
 
     assert await reader.outcome(record) == outcome
+
+
+AGAIN = Asked(pay, "e", None, decode=True, series=Series("pay", 2, 3, ("A", "B", "TIMEOUT")))
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        ServerTimeoutError("late", type=TimeoutType.START_TO_CLOSE, last_heartbeat_details=[]),
+        ServerTimeoutError("late", type=TimeoutType.SCHEDULE_TO_START, last_heartbeat_details=[]),
+        ApplicationError("is not registered on this worker", type="NotFoundError"),
+        ApplicationError("a codec failed", type="CodecError"),
+    ],
+    ids=["lost", "not taken", "not served", "foreign"],
+)
+def test_g4_an_end_that_no_worker_told_counts_the_series_before(cause: BaseException) -> None:
+    """Otherwise its record would have the id of an earlier end, and be dropped."""
+    answer = read_failure(AGAIN, ended(cause, started=6))
+
+    assert answer.envelope.attempts == 4
+    assert answer.envelope.errors == ("A", "B", "TIMEOUT")
+
+
+def test_g4_what_a_worker_told_of_a_series_is_not_counted_twice() -> None:
+    """An attempt of it knows of the series before."""
+    details = {"effect": "possible", "stage": "handler", "attempts": 4, "errors": ["A", "B", "C"]}
+    cause = ApplicationError("failed", details, type="EXECUTION_FAILED", non_retryable=True)
+
+    answer = read_failure(AGAIN, ended(cause, started=6))
+
+    assert (answer.envelope.attempts, answer.envelope.errors) == (4, ("A", "B", "C"))

@@ -7,6 +7,7 @@ from tests.mutations.approvals import APPROVALS
 from tests.mutations.attempts import ATTEMPTS
 from tests.mutations.mutation import Mutation
 from tests.mutations.runs import RUNS
+from tests.mutations.settling import SETTLING
 from tests.mutations.telling import TELLING
 
 MUTATIONS: Final[tuple[Mutation, ...]] = (
@@ -14,5 +15,6 @@ MUTATIONS: Final[tuple[Mutation, ...]] = (
     *ADMISSION,
     *APPROVALS,
     *RUNS,
+    *SETTLING,
     *TELLING,
 )

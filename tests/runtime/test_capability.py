@@ -29,7 +29,10 @@ def declared(**metadata: Any) -> Capability[Order, Receipt]:
         "side_effect": "read",
         "risk": "low",
     }
-    return capability("orders.refund", **(required | metadata))(look_up)
+    entry: Capability[Order, Receipt] = capability("orders.refund", **(required | metadata))(
+        look_up
+    )
+    return entry
 
 
 def test_everything_that_is_declared_is_kept() -> None:

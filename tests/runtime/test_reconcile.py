@@ -1,25 +1,31 @@
 """Which ends are asked about, what an answer makes of them, and what may be declared (G1, G2)."""
 
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Any, cast
+from itertools import product
+from typing import Any, cast, get_args
 
 import pytest
 
 from temperance import (
     Actor,
     Cancelled,
+    Capability,
     CapabilityRegistry,
     Completed,
+    Context,
     Failed,
+    Happened,
     Reconcile,
     RegistryError,
     Retry,
+    Unknown,
     capability,
     unknown,
 )
-from temperance.runtime.error import CapabilityError, ErrorCode
+from temperance.runtime.error import CODES, CapabilityError, ErrorCode
 from temperance.runtime.messages import Ask, Settlement
-from temperance.runtime.names import SIDE_EFFECTS, WRITE_LIKE, Effect, SideEffect
+from temperance.runtime.names import SIDE_EFFECTS, WRITE_LIKE, Effect, SideEffect, Verdict
 from temperance.runtime.reconcile import is_open, may_run_again, settle
 from temperance.runtime.series import Series
 from tests.runtime.attempts import Slip
@@ -60,6 +66,31 @@ def test_g1_an_answer_settles_the_envelope_and_loses_nothing_of_it() -> None:
     assert isinstance(absent, Failed)
     assert (absent.code, absent.effect, absent.errors) == ("TIMEOUT", "none", ("X",))
     assert settle(failed(), "unknown").effect == "possible"
+
+
+ENDS = tuple(product(SIDE_EFFECTS, get_args(Effect), CODES))
+
+
+@pytest.mark.parametrize("verdict", get_args(Verdict))
+def test_g1_whatever_the_end_and_the_answer_the_envelope_says_what_is_known(
+    verdict: Verdict,
+) -> None:
+    """Every end with every answer: no effect is made up, none is lost, and nothing runs twice."""
+    for side_effect, effect, code in ENDS:
+        before = failed(code, effect)
+        asked = side_effect in WRITE_LIKE and effect == "possible" and "MISMATCH" not in code
+        assert is_open(side_effect, before) == asked or code == "APPROVAL_INPUT_MISMATCH"
+        if not is_open(side_effect, before):
+            continue
+        after = settle(before, verdict, output=1)
+        assert after.reconciled == verdict
+        assert (after.execution_id, after.attempts) == (before.execution_id, before.attempts)
+        assert (after.effect == "done") == (verdict == "happened") == isinstance(after, Completed)
+        assert (after.effect == "none") == (verdict == "did_not_happen")
+        codes = (*after.errors, after.code) if isinstance(after, Failed) else after.errors
+        assert codes == (*before.errors, code)
+        # Settled, it is settled: only what is still unknown is open.
+        assert is_open(side_effect, after) == (verdict == "unknown")
 
 
 def test_g2_a_declared_error_is_an_answer_and_the_second_series_is_the_last() -> None:
@@ -105,47 +136,102 @@ async def handler(input: Order) -> Slip:
     raise NotImplementedError
 
 
-def cannot_tell(input: Order) -> object:
-    """Answers that it cannot tell."""
-    del input
-    return unknown()
+async def find(input: Order) -> Happened[Slip] | Unknown:
+    """A read."""
+    raise NotImplementedError
 
 
-def ask_nothing() -> None:
+async def asked(input: Order, ctx: Context[Any]) -> Unknown:
+    """Takes a context."""
+    raise NotImplementedError
+
+
+def of_nothing() -> Unknown:
     """Takes no input."""
+    raise NotImplementedError
+
+
+def of_three(input: Order, ctx: Context[Any], third: int = 3) -> Unknown:
+    """Takes more than there is."""
+    raise NotImplementedError
+
+
+def of_a_keyword(input: Order, *, key: str) -> Unknown:
+    """Requires what nobody gives."""
+    raise NotImplementedError
+
+
+async def generated(input: Order) -> AsyncIterator[Unknown]:
+    """Yields its answer."""
+    yield unknown()
+
+
+class Finder:
+    """Is called, and no function: nobody can tell whether it is to be awaited."""
+
+    async def __call__(self, input: Order) -> Unknown:
+        """An answer."""
+        return unknown()
+
+    async def method(self, input: Order) -> Unknown:
+        """An answer."""
+        return unknown()
+
+
+def problems(reconcile: object, side_effect: SideEffect = "write") -> str:
+    """What a registry says of a capability that declares this."""
+    declared: Any = {"reconcile": reconcile, "side_effect": side_effect, "risk": "low"}
+    try:
+        entry: Capability[Any, Any] = capability(
+            "a.b", description="A write.", expose={"workflow"}, **declared
+        )(handler)
+        CapabilityRegistry([entry])
+    except (RegistryError, TypeError) as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("reconcile", [find, asked, Finder().method, Reconcile(find)])
+def test_a_function_or_method_of_the_input_may_be_declared(reconcile: object) -> None:
+    assert problems(reconcile) == ""
 
 
 @pytest.mark.parametrize(
-    ("side_effect", "reconcile", "problem"),
+    ("reconcile", "problem"),
     [
-        ("read", cannot_tell, "leaves nothing unknown"),
-        ("write", 42, "Reconcile.function"),
-        ("write", ask_nothing, "cannot be called with an input"),
-        ("write", Reconcile(cannot_tell, run_again=cast(bool, "yes")), "run_again"),
+        (42, "Reconcile.function"),
+        (of_nothing, "its reconcile takes 0 positional parameters"),
+        (of_three, "its reconcile takes 3 positional parameters"),
+        (of_a_keyword, "its reconcile requires the keyword key"),
+        (generated, "its reconcile is a generator"),
+        (Finder(), "its reconcile is not a function"),
+        (Reconcile(find, run_again=cast(bool, "yes")), "run_again is 'yes'"),
+        (Reconcile(find, timeout=timedelta(days=31)), "at most 30 days"),
     ],
 )
 def test_what_cannot_be_declared_is_refused_when_the_registry_is_built(
-    side_effect: SideEffect, reconcile: Any, problem: str
+    reconcile: object, problem: str
 ) -> None:
-    with pytest.raises((RegistryError, TypeError), match=problem):
-        CapabilityRegistry(
-            [
-                capability(
-                    "a.b",
-                    description="A write.",
-                    expose={"workflow"},
-                    side_effect=side_effect,
-                    risk="low",
-                    reconcile=reconcile,
-                )(handler)
-            ]
-        )
+    assert problem in problems(reconcile)
+
+
+@pytest.mark.parametrize("side_effect", SIDE_EFFECTS)
+def test_g2_only_of_writes_may_it_be_declared(side_effect: SideEffect) -> None:
+    assert ("leaves nothing unknown" in problems(find, side_effect)) == (
+        side_effect not in WRITE_LIKE
+    )
+
+
+def test_all_that_is_wrong_with_a_declaration_is_listed_with_everything_else() -> None:
+    told = problems(Reconcile(cast(Any, of_nothing), run_again=cast(bool, 1)), "read")
+    for part in ("leaves nothing unknown", "takes 0 positional", "run_again is 1"):
+        assert part in told
 
 
 def test_a_reconcile_that_cannot_be_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="more than zero"):
-        Reconcile(handler, timeout=timedelta(0))
+        Reconcile(find, timeout=timedelta(0))
     with pytest.raises(TypeError, match="function"):
         Reconcile(cast(Any, "find"))
     with pytest.raises(TypeError, match="Retry"):
-        Reconcile(handler, retry=cast(Retry, 3))
+        Reconcile(find, retry=cast(Retry, 3))

@@ -293,7 +293,7 @@ def test_a_registry_cannot_be_changed() -> None:
 
 
 def test_a_decorated_function_is_registered_with_the_place_where_it_stands() -> None:
-    @capability("orders.get", description="Get.", expose="agent", side_effect="read", risk="low")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    @capability("orders.get", description="Get.", expose="agent", side_effect="read", risk="low")  # type: ignore[call-overload, untyped-decorator]  # pyright: ignore[reportArgumentType]
     def get(input: Order) -> Receipt:
         return Receipt(receipt_id=input.order_id)
 

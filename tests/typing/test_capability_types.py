@@ -83,6 +83,6 @@ def test_any_capability_is_one_of_a_list_of_capabilities() -> None:
 
 
 def refuses_what_is_not_metadata() -> None:
-    capability("a.b", description="d", expose={"agents"}, side_effect="read", risk="low")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    capability("a.b", description="d", expose={"agent"}, side_effect="update", risk="low")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    capability("a.b", description="d", expose={"agent"}, side_effect="read")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    capability("a.b", description="d", expose={"agents"}, side_effect="read", risk="low")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+    capability("a.b", description="d", expose={"agent"}, side_effect="update", risk="low")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+    capability("a.b", description="d", expose={"agent"}, side_effect="read")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]

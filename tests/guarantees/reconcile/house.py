@@ -11,7 +11,14 @@ from temporalio.worker import Worker
 from temperance import App, MemorySink
 from tests.guarantees.reconcile.gateway import Gateway
 from tests.guarantees.reconcile.payments import Payment
-from tests.guarantees.reconcile.workflows import Answer, Misnames, Pays, PaysAgain, Retried
+from tests.guarantees.reconcile.workflows import (
+    Answer,
+    Misnames,
+    Pays,
+    PaysAgain,
+    PaysElsewhere,
+    Retried,
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,7 @@ class House:
         async with Worker(
             self.client,
             task_queue=self.queue,
-            workflows=[Pays, PaysAgain, Misnames, Retried],
+            workflows=[Pays, PaysAgain, PaysElsewhere, Misnames, Retried],
             graceful_shutdown_timeout=timedelta(milliseconds=1),
         ) as worker:
             yield worker
@@ -42,6 +49,8 @@ class House:
             args=[capability, payment],
             id=f"{self.queue}-{payment.label}",
             task_queue=self.queue,
+            # One that was handed to a worker which died is soon handed to another.
+            task_timeout=timedelta(seconds=1),
         )
 
     def trail(self, execution_id: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Literal, cast
@@ -39,8 +39,10 @@ Act = Literal[
     "return",
     "hang after",
     "hang before",
+    "hang twice before",
     "die after",
     "die before",
+    "die twice before",
     "raise after",
     "raise before",
     "raise thrice before",
@@ -52,10 +54,11 @@ Reply = Literal[
 
 
 class Payment(BaseModel):
-    """What to pay, how the first attempt goes, and how the question is answered."""
+    """What to pay, how the first attempts go, and how the question is answered."""
 
     label: str
     act: Act = "return"
+    then: Act = "return"
     reply: Reply = "truth"
 
 
@@ -74,11 +77,11 @@ class Declined(DeclaredError):
 
 
 async def pay(input: Payment, ctx: Context[Gateway]) -> Receipt:
-    """Goes wrong the first time, or the first three times, and then goes well."""
+    """Goes wrong the first time, or the first three times, and then as told, which is well."""
     ctx.app.enter(input.label, ctx.idempotency_key, ctx.attempt)
-    bad = 3 if "thrice" in input.act else 1
+    bad = 3 if "thrice" in input.act else 2 if "twice" in input.act else 1
     wrong = len(ctx.app.entries(input.label)) <= bad or input.act == "decline"
-    act = input.act if wrong else "return"
+    act = input.act if wrong else input.then
     if act.endswith("after") or act == "return":
         ctx.app.charge(input.label, ctx.idempotency_key)
     match act.split()[0]:
@@ -134,12 +137,15 @@ HIDDEN = Redact(output=("card",))
 def write(
     id_: str,
     *,
-    reconcile: Reconcile | ReconcileFunction | None = None,
+    reconcile: Reconcile[Payment, Receipt] | ReconcileFunction[Payment, Receipt] | None = None,
     retry: Retry | None = None,
     approval: Approval | None = None,
+    timeout: timedelta = SHORT,
 ) -> Capability[Payment, Receipt]:
     """One of the writes, all with the same handler."""
-    return capability(
+    # To a type checker a write with `reconcile` and one without are two overloads.
+    declare = cast("Callable[..., Callable[[object], Capability[Payment, Receipt]]]", capability)
+    return declare(
         id_,
         description="Moves money.",
         expose={"workflow", "direct"},
@@ -148,7 +154,7 @@ def write(
         idempotent=retry is not None,
         retry=retry,
         approval=approval,
-        timeout=SHORT,
+        timeout=timeout,
         redact=HIDDEN,
         reconcile=reconcile,
     )(pay)
@@ -164,13 +170,23 @@ retried = write(
     reconcile=ASK_AND_RUN,
     retry=Retry(max_retries=1, backoff=timedelta(milliseconds=5)),
 )
+vetoed = write(
+    "pay.vetoed",
+    reconcile=Reconcile(
+        find,
+        retry=Retry(max_retries=2, backoff=timedelta(milliseconds=5), on=(TimeoutError,)),
+        timeout=SHORT,
+    ),
+)
+unhurried = write("pay.unhurried", reconcile=ASK_AND_RUN, timeout=timedelta(seconds=30))
+patient = write("pay.patient", reconcile=Reconcile(find, retry=QUICK, run_again=True))
 plain = write("pay.plain")
 threaded = write("pay.threaded", reconcile=find_in_thread)
 approved = write(
     "pay.approved", reconcile=ASK_AND_RUN, approval=Approval(reason="Money leaves the house.")
 )
 
-ALL = (charge, again, retried, plain, threaded, approved)
+ALL = (charge, again, retried, vetoed, unhurried, patient, plain, threaded, approved)
 
 
 def app_of(

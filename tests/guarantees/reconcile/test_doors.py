@@ -1,22 +1,30 @@
 """The other doors: approvals, single requests, in process; and names that are not the caller's."""
 
 import asyncio
+from datetime import timedelta
+from uuid import uuid4
 
 import pytest
+from temporalio.client import ActivityFailureError
+from temporalio.common import RawValue, RetryPolicy
+from temporalio.exceptions import ApplicationError
 
 from temperance import (
     Actor,
     Approvals,
     Completed,
-    Failed,
     Runtime,
     TemperanceClient,
 )
+from temperance.runtime.messages import Ask
+from temperance.runtime.series import Series
+from temperance.single_request import raw_value
 from tests.guarantees.reconcile.house import House
 from tests.guarantees.reconcile.payments import Act, Payment, again, approved, charge, retried
 from tests.guarantees.reconcile.workflows import ADA, Misnames, output
 from tests.support.waiting import wait_until
 
+EVE = Actor(id="eve")
 GRACE = Actor(id="grace")
 
 
@@ -57,7 +65,6 @@ async def test_g1_a_single_request_is_settled_by_its_client(house: House) -> Non
         same = await client.invoke(
             charge, Payment(label="a", act="raise after"), request_id=house.queue
         )
-        absent = await client.invoke(again, Payment(label="b", act="hang before"))
         unclear = await client.invoke(charge, Payment(label="c", act="raise after", reply="raise"))
 
     assert isinstance(happened, Completed)
@@ -71,11 +78,68 @@ async def test_g1_a_single_request_is_settled_by_its_client(house: House) -> Non
         "failed",
         "reconciled",
     ]
-    # The request is at its end: nothing runs it again, whatever the metadata says.
-    assert isinstance(absent, Failed)
-    assert (absent.code, absent.effect, absent.reconciled) == ("TIMEOUT", "none", "did_not_happen")
-    assert house.gateway.attempts("b") == [1]
     assert (unclear.effect, unclear.reconciled) == ("possible", "unknown")
+
+
+async def test_g5_a_single_request_that_did_not_happen_is_run_once_more(house: House) -> None:
+    """Under its key, also where it is sent twice at once, or again afterwards."""
+    client = TemperanceClient(house.client, house.app, actor=ADA, task_queue=house.queue)
+    payment = Payment(label="a", act="hang before")
+    async with house.serving():
+        first, second = await asyncio.gather(
+            client.invoke(again, payment, request_id=house.queue),
+            client.invoke(again, payment, request_id=house.queue),
+        )
+        third = await client.invoke(again, payment, request_id=house.queue)
+        only_told = await client.invoke(charge, Payment(label="b", act="raise before"))
+        twice = await client.invoke(again, Payment(label="c", act="hang twice before"))
+
+    assert isinstance(first, Completed)
+    assert first == second == third
+    assert (first.attempts, first.errors) == (2, ("TIMEOUT",))
+    assert house.gateway.charges("a") == [first.idempotency_key]
+    assert house.gateway.entries("a") == [first.idempotency_key] * 2
+    assert house.gateway.attempts("a") == [1, 2]
+    one = ["started", "failed", "reconciled"]
+    trail = house.trail(first.execution_id)
+    assert trail == ["requested", *one, "retried", "started", "completed"]
+    assert (only_told.effect, only_told.reconciled) == ("none", "did_not_happen")
+    assert house.gateway.attempts("b") == [1]
+    assert (twice.attempts, twice.effect, twice.reconciled) == (2, "none", "did_not_happen")
+    assert house.trail(twice.execution_id) == ["requested", *one, "retried", *one]
+
+
+@pytest.mark.parametrize("lie", ["completed", "another input", "another requester", "nothing"])
+async def test_g5_no_request_is_given_the_key_of_one_that_it_does_not_continue(
+    house: House, lie: str
+) -> None:
+    """Whoever may start activities can say so: the server is asked whether it is true."""
+    client = TemperanceClient(house.client, house.app, actor=ADA, task_queue=house.queue)
+    act: Act = "return" if lie == "completed" else "raise before"
+    payment = Payment(label="a", act=act)
+    async with house.serving():
+        await client.invoke(charge, payment, request_id=house.queue)
+        described = await house.client.get_activity_handle(house.queue).describe()
+        run_id = described.activity_run_id if lie != "nothing" else str(uuid4())
+        ask = Ask(
+            actor=EVE if lie == "another requester" else ADA,
+            surface="direct",
+            series=Series(house.queue, 2, 1, ("TIMEOUT",), run_id),
+        )
+        sent = payment.model_copy(update={"then": "decline"} if lie == "another input" else {})
+        with pytest.raises(ActivityFailureError) as failure:
+            await house.client.execute_activity(
+                charge.id,
+                args=[sent, raw_value(ask.to_json())],
+                id=f"{house.queue}:again-2",
+                task_queue=house.queue,
+                start_to_close_timeout=timedelta(seconds=5),
+                retry_policy=RetryPolicy(maximum_attempts=1),
+                result_type=RawValue,
+            )
+    assert isinstance(failure.value.cause, ApplicationError)
+    assert failure.value.cause.type == "RETRY_FORBIDDEN"
+    assert len(house.gateway.entries("a")) == 1
 
 
 async def test_g1_in_process_the_same_rules_hold(house: House) -> None:

@@ -74,6 +74,31 @@ async def test_g11_a_reset_into_the_second_series_does_not_begin_it_again(house:
     assert house.gateway.attempts("a") == [1, 2]
 
 
+async def test_g11_a_second_series_that_may_have_begun_is_asked_about_and_not_begun_again(
+    house: House,
+) -> None:
+    """It runs, or has ended unknown, when the reset comes: the effect stays one."""
+    payment = Payment(label="a", act="raise before", then="hang after")
+    async with house.serving():
+        handle = await house.client.start_workflow(
+            Pays.run, args=["pay.again", payment, True], id=house.queue, task_queue=house.queue
+        )
+
+        async def begun() -> bool:
+            return bool(house.gateway.charges("a"))
+
+        await wait_until(begun)
+        first = str(handle.first_execution_run_id)
+        second = await reset_before(house.client, house.queue, first, "pay:again-2")
+        after = await rewound(house, second)
+
+    assert isinstance(after, Completed)
+    assert (after.reconciled, after.attempts) == ("happened", 2)
+    assert after.errors == ("EXECUTION_FAILED", "RESET_FORBIDDEN")
+    assert house.gateway.charges("a") == [after.idempotency_key]
+    assert house.gateway.attempts("a") == [1, 2]
+
+
 async def test_g11_a_reset_between_write_and_question_asks_again(house: House) -> None:
     """The question is a read: it may run as often as it is asked."""
     async with house.serving():

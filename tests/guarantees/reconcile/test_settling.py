@@ -1,11 +1,13 @@
 """What became of a write is found out, and its envelope and record say so."""
 
 import pytest
+from temporalio.worker import Worker
 
-from temperance import Completed, Failed
+from temperance import Completed, Failed, TemperancePlugin
+from temperance.embedded import EmbeddedServer
 from tests.guarantees.reconcile.house import House
-from tests.guarantees.reconcile.payments import SECRET, Act, Payment, Reply
-from tests.guarantees.reconcile.workflows import PaysAgain, output
+from tests.guarantees.reconcile.payments import SECRET, Act, Payment, Reply, app_of, write
+from tests.guarantees.reconcile.workflows import PaysAgain, PaysElsewhere, output
 from tests.support.history import history_events
 
 
@@ -169,6 +171,71 @@ async def test_g2_without_reconcile_nothing_more_is_scheduled(house: House) -> N
         ]
         assert len(scheduled) == 1
     assert house.gateway.questions("b") == []
+
+
+async def test_g2_retry_on_says_which_failures_of_the_question_are_worth_another(
+    house: House,
+) -> None:
+    """As for a handler; an answer that it is unknown is asked again all the same."""
+    async with house.serving():
+        raised = await house.pays(
+            "pay.vetoed", Payment(label="a", act="raise after", reply="raise")
+        )
+        later = await house.pays("pay.vetoed", Payment(label="b", act="raise after", reply="later"))
+    assert (raised.reconciled, len(house.gateway.questions("a"))) == ("unknown", 1)
+    assert (later.reconciled, len(house.gateway.questions("b"))) == ("happened", 3)
+    assert house.trail(raised.execution_id)[-1] == "reconciled"
+
+
+async def test_g4_both_series_are_on_record_where_neither_was_seen_by_a_worker(
+    house: House,
+) -> None:
+    """One request, and one end for each series, with an id of its own."""
+    payment = Payment(label="a", act="hang twice before")
+    async with house.serving():
+        answer = await house.pays("pay.again", payment)
+
+    assert isinstance(answer, Failed)
+    assert (answer.attempts, answer.errors) == (2, ("TIMEOUT",))
+    assert (answer.effect, answer.reconciled) == ("none", "did_not_happen")
+    one = ["started", "failed", "reconciled"]
+    assert house.trail(answer.execution_id) == ["requested", *one, "retried", *one]
+    assert house.gateway.charges("a") == []
+
+
+async def test_g4_a_question_that_no_worker_could_answer_is_on_record(
+    house: House, embedded: EmbeddedServer
+) -> None:
+    """Workers of an older build, which do not know of it: the workflow has it recorded."""
+    older = app_of(house.gateway, [house.events], [write("pay.charge")])
+    client = await embedded.connect(plugins=[TemperancePlugin(older)])
+    queue = f"{house.queue}-older"
+    async with house.serving(), Worker(client, task_queue=queue):
+        answer = await house.client.execute_workflow(
+            PaysElsewhere.run,
+            args=["pay.charge", Payment(label="a", act="raise after"), queue],
+            id=house.queue,
+            task_queue=house.queue,
+        )
+
+    assert (answer.effect, answer.reconciled) == ("possible", "unknown")
+    assert house.trail(answer.execution_id) == ["requested", "started", "failed", "reconciled"]
+    last = house.events.events[-1]
+    assert (last.verdict, last.effect, last.error_code) == ("unknown", "possible", "INTERNAL_ERROR")
+    assert house.gateway.questions("a") == []
+
+
+async def test_g5_nobody_else_runs_again_what_did_not_happen(house: House) -> None:
+    """It would be under another's name."""
+    async with house.serving():
+        answers = await house.client.execute_workflow(
+            PaysAgain.run,
+            args=["pay.charge", Payment(label="a", act="raise before"), "eve"],
+            id=house.queue,
+            task_queue=house.queue,
+        )
+    assert [isinstance(answer, str) for answer in answers] == [False, True, True]
+    assert len(house.gateway.entries("a")) == 1
 
 
 async def test_g5_the_caller_may_run_again_what_did_not_happen_and_only_that(house: House) -> None:

@@ -45,10 +45,13 @@ class PaysAgain:
     """Has what did not happen run again by itself, and tries what is refused."""
 
     @workflow.run
-    async def run(self, capability: str, payment: Payment) -> list[Answer | str]:
+    async def run(
+        self, capability: str, payment: Payment, second: str = "ada"
+    ) -> list[Answer | str]:
         invoker = Invoker(actor=ADA)
         first = cast(Answer, await invoker.invoke(capability, payment))
         answers: list[Answer | str] = [first]
+        invoker = Invoker(actor=Actor(id=second))
         for _ in range(2):
             if not isinstance(first, Failed):
                 break
@@ -57,6 +60,16 @@ class PaysAgain:
             except StepError as refusal:
                 answers.append(str(refusal))
         return answers
+
+
+@workflow.defn
+class PaysElsewhere:
+    """One payment by the workers of another queue."""
+
+    @workflow.run
+    async def run(self, capability: str, payment: Payment, queue: str) -> Answer:
+        invoker = Invoker(actor=ADA, task_queue=queue)
+        return cast(Answer, await invoker.invoke(capability, payment, step="pay"))
 
 
 @workflow.defn
