@@ -116,9 +116,13 @@ class Returned(NamedTuple):
         effect: ``done``; less where middleware answered and the handler was never entered.
     """
 
-    output: object = field(repr=False)
-    json: bytes = field(repr=False)
+    output: object
+    json: bytes
     effect: Effect = "done"
+
+    def __repr__(self) -> str:
+        """The effect; not the output, which may end in a log."""
+        return f"Returned(effect={self.effect!r})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class ToolDescriptor(BaseModel):
         side_effect: What it does to the world.
         risk: How much harm a wrong execution can do.
         idempotent: The declared claim that repeating it under one key is safe.
+        reconciles: Whether an outcome that is unknown is found out by itself.
         requires_approval: Whether its metadata demands an approval; policies may demand one of
             their own.
         tags: Its groups, sorted.
@@ -39,6 +40,7 @@ class ToolDescriptor(BaseModel):
     side_effect: SideEffect
     risk: Risk
     idempotent: bool
+    reconciles: bool
     requires_approval: bool
     tags: tuple[str, ...]
     timeout_seconds: float
@@ -61,6 +63,7 @@ def descriptor_of(capability: Capability[Any, Any]) -> ToolDescriptor:
         side_effect=capability.side_effect,
         risk=capability.risk,
         idempotent=capability.idempotent,
+        reconciles=capability.reconcile is not None,
         requires_approval=capability.approval is not None and capability.approval.required,
         tags=tuple(sorted(capability.tags)),
         timeout_seconds=capability.timeout.total_seconds(),

@@ -53,7 +53,7 @@ async def execute_and_settle(
         if series is not None:
             # That it was requested is on record since the first.
             answer = dataclasses.replace(execution.answer, requested=True)
-            execution = dataclasses.replace(execution, answer=answer)
+            execution = execution._replace(answer=answer)
         envelope = execution.answer.envelope
         if (
             not isinstance(envelope, Failed)

@@ -101,9 +101,10 @@ async def _recorded(unseen: Unseen, cancellations: Cancellations) -> list[str] |
     )
     await cancellations.until_done(handle, stop=False)
     try:
-        return handle.result()
+        told: list[str] = handle.result()
     except FailureError as error:
         # What a local activity raises comes without the ActivityError around it.
         kind = error.type if isinstance(error, ApplicationError) else type(error.cause).__name__
         workflow.logger.warning("an outcome could not be recorded: %s", kind)
         return None
+    return told

@@ -110,6 +110,10 @@ def _second_end(found: Evidence) -> None:
     found.events.append({**found.events[1], "event_id": "another", "attempt": 2})
 
 
+def _other_code(found: Evidence) -> None:
+    found.events.append({**found.events[1], "type": "capability.failed", "error_code": "TIMEOUT"})
+
+
 def _not_approved(found: Evidence) -> None:
     found.verdicts = [replace(found.verdicts[0], approve=False)]
 
@@ -144,6 +148,7 @@ def test_sound_evidence_passes_every_check() -> None:
         (_no_start, "effects_have_a_start"),
         (_no_end, "ends_agree_with_envelopes"),
         (_second_end, "further_ends_are_explained"),
+        (_other_code, "further_ends_are_explained"),
         (_not_approved, "approved_before_run"),
         (_both_counted, "approved_before_run"),
     ],

@@ -23,8 +23,12 @@ _MAYBE = {"TIMEOUT", "INTERNAL_ERROR"}
 
 
 def events_by_execution(found: Evidence) -> dict[str, list[Json]]:
-    """The trail, each event once."""
-    once = {event["event_id"]: event for event in found.events}
+    """The trail, each event once.
+
+    Two ends of one attempt with different codes are two, although they have one id: a process in
+    trouble recorded what it saw, and then the asking side what the server said.
+    """
+    once = {(event["event_id"], event.get("error_code")): event for event in found.events}
     trail: dict[str, list[Json]] = defaultdict(list)
     for event in once.values():
         trail[event["execution_id"]].append(event)

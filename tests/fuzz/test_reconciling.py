@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from temperance import App, Completed, Failed, Governance, MemorySink, Retry, Runtime
 from temperance.runtime.event import TERMINAL
-from temperance.runtime.reconcile import Reconcile, did_not_happen, happened, unknown
+from temperance.runtime.reconcile import (
+    Happened,
+    Reconcile,
+    Unknown,
+    did_not_happen,
+    happened,
+    unknown,
+)
 from tests.fuzz.budget import budget
 from tests.fuzz.faults import FAULTS
 from tests.fuzz.judging import ADA, Door, bounded
@@ -139,7 +146,7 @@ async def test_a_reconcile_that_would_end_the_process_leaves_the_effect_open(
         door.entered += 1
         raise ConnectionError
 
-    async def find_out(input: Order) -> object:
+    async def find_out(input: Order) -> Happened[Slip] | Unknown:
         raise error(SECRET)
 
     reconcile = Reconcile(find_out, retry=Retry(max_retries=1, backoff=timedelta(0)))

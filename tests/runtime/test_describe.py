@@ -229,6 +229,7 @@ async def test_a_descriptor_says_what_a_model_needs_to_know_and_nothing_of_the_h
         "side_effect": "write",
         "risk": "low",
         "idempotent": False,
+        "reconciles": False,
         "requires_approval": False,
         "tags": ("money", "orders"),
         "timeout_seconds": 30.0,

@@ -13,6 +13,7 @@ import pytest
 from temperance.runtime.app import App
 from temperance.runtime.context import Context
 from temperance.runtime.envelope import Completed, ExecutionResult, Failed
+from temperance.runtime.error import CapabilityError
 from temperance.runtime.middleware import Proceed
 from temperance.runtime.reconcile import (
     DidNotHappen,
@@ -112,7 +113,7 @@ async def test_g7_a_caller_that_is_cancelled_ends_the_question_too() -> None:
     """The write keeps the end that it had."""
     asked = asyncio.Event()
 
-    async def find(input: Order) -> DidNotHappen:
+    async def find(input: Order) -> Happened[Slip] | DidNotHappen:
         asked.set()
         await asyncio.Event().wait()
         return did_not_happen()
@@ -147,14 +148,20 @@ async def test_g2_middleware_does_not_take_the_question_for_an_execution() -> No
     assert (envelope.reconciled, len(entered)) == ("happened", 1)
 
 
+def vetoes(error: CapabilityError) -> bool:
+    """A predicate that wants no further attempt."""
+    del error
+    return False
+
+
 @pytest.mark.parametrize(
     ("on", "asked"),
-    [(None, 2), ((ConnectionError,), 2), ((ValueError,), 1), (lambda error: False, 1)],
+    [(None, 2), ((ConnectionError,), 2), ((ValueError,), 1), (vetoes, 1)],
 )
 async def test_g7_retry_on_says_which_failures_are_asked_about_again(on: Any, asked: int) -> None:
     times: list[int] = []
 
-    async def find(input: Order) -> Unknown:
+    async def find(input: Order) -> Happened[Slip] | Unknown:
         times.append(1)
         raise ConnectionError(SECRET)
 

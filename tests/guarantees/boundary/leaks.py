@@ -167,7 +167,7 @@ PATHS: Final = Redact(output=("private", "cards.number", "by_key"))
 def _capability(
     name: str, handler: Callable[..., Any], *, redact: Redact = PATHS, **options: Any
 ) -> Capability[Any, Any]:
-    return capability(
+    declared: Capability[Any, Any] = capability(
         f"leaks.{name}",
         description="Fail.",
         expose={"agent"},
@@ -176,6 +176,7 @@ def _capability(
         redact=redact,
         **options,
     )(handler)
+    return declared
 
 
 async def in_loop(input: Asked) -> Told:

@@ -1,5 +1,6 @@
 """What a test of payments has at hand."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from temperance import App, MemorySink
+from temperance import Actor, App, Approvals, MemorySink
 from tests.guarantees.reconcile.gateway import Gateway
 from tests.guarantees.reconcile.payments import Payment
 from tests.guarantees.reconcile.workflows import (
@@ -19,6 +20,7 @@ from tests.guarantees.reconcile.workflows import (
     PaysElsewhere,
     Retried,
 )
+from tests.support.waiting import wait_until
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,24 @@ class House:
             # One that was handed to a worker which died is soon handed to another.
             task_timeout=timedelta(seconds=1),
         )
+
+    async def pays_when_approved(self, payment: Payment, by: Actor) -> tuple[Answer, str]:
+        """One payment that a person approves, and the approval's id."""
+        approvals = Approvals(self.client)
+        paying = asyncio.ensure_future(self.pays("pay.approved", payment))
+        pending: list[str] = []
+
+        async def asked() -> bool:
+            pending[:] = [
+                found.id
+                async for found in approvals.list("pending", capability="pay.approved")
+                if found.workflow_id == f"{self.queue}-{payment.label}"
+            ]
+            return bool(pending)
+
+        await wait_until(asked)
+        await approvals.approve(pending[0], approver=by)
+        return await paying, pending[0]
 
     def trail(self, execution_id: str) -> list[str]:
         """The event types of an execution."""

@@ -20,39 +20,35 @@ from temperance.runtime.messages import Ask
 from temperance.runtime.series import Series
 from temperance.single_request import raw_value
 from tests.guarantees.reconcile.house import House
-from tests.guarantees.reconcile.payments import Act, Payment, again, approved, charge, retried
+from tests.guarantees.reconcile.payments import Act, Payment, again, charge, retried
 from tests.guarantees.reconcile.workflows import ADA, Misnames, output
-from tests.support.waiting import wait_until
+from tests.guarantees.runs.rewinding import reset_to_start
 
 EVE = Actor(id="eve")
 GRACE = Actor(id="grace")
 
 
 @pytest.mark.parametrize(("act", "attempts"), [("raise after", 1), ("raise before", 2)])
-async def test_g3_what_was_approved_is_settled_and_executed_once(
+async def test_g3_what_was_approved_is_settled_and_executed_once_also_where_it_is_rewound(
     house: House, act: Act, attempts: int
 ) -> None:
     """The approval asks by itself; run again, it is the one execution that was approved."""
     approvals = Approvals(house.client)
     async with house.serving():
-        paying = asyncio.ensure_future(house.pays(approved.id, Payment(label="a", act=act)))
-        pending: list[str] = []
-
-        async def asked() -> bool:
-            pending[:] = [
-                found.id
-                async for found in approvals.list("pending", capability=approved.id)
-                if found.workflow_id == f"{house.queue}-a"
-            ]
-            return bool(pending)
-
-        await wait_until(asked)
-        await approvals.approve(pending[0], approver=GRACE)
-        answer = await paying
+        answer, approval = await house.pays_when_approved(Payment(label="a", act=act), GRACE)
+        # Rewound, it applies its decision again: the write may have begun, and is asked about.
+        handle = house.client.get_workflow_handle(approval)
+        run_id = (await handle.describe()).run_id
+        await reset_to_start(house.client, approval, run_id)
+        rewound = await approvals.outcome(approval)
 
     assert isinstance(answer, Completed)
     assert (answer.attempts, answer.effect) == (attempts, "done")
+    assert isinstance(rewound, Completed)
+    assert (rewound.execution_id, rewound.reconciled) == (answer.execution_id, "happened")
+    assert "RESET_FORBIDDEN" in rewound.errors
     assert house.gateway.charges("a") == [answer.idempotency_key]
+    assert len(house.gateway.entries("a")) == attempts
 
 
 async def test_g1_a_single_request_is_settled_by_its_client(house: House) -> None:

@@ -238,6 +238,21 @@ async def test_g5_nobody_else_runs_again_what_did_not_happen(house: House) -> No
     assert len(house.gateway.entries("a")) == 1
 
 
+async def test_g2_a_write_that_goes_well_costs_no_event_and_no_byte_more(house: House) -> None:
+    """Two capabilities whose ids are equally long; only one may be asked about and run again."""
+    shapes: list[list[tuple[int, int]]] = []
+    async with house.serving():
+        for capability in ("pay.plain", "pay.again"):
+            await house.pays(capability, Payment(label=capability))
+            shapes.append(
+                [
+                    (event.event_type, event.activity_task_scheduled_event_attributes.ByteSize())
+                    for event in await history_events(house.client, f"{house.queue}-{capability}")
+                ]
+            )
+    assert shapes[0] == shapes[1]
+
+
 async def test_g5_the_caller_may_run_again_what_did_not_happen_and_only_that(house: House) -> None:
     """Once for each time that it was asked about, with the same key."""
 
