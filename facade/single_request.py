@@ -1,7 +1,7 @@
 """One request without a workflow, from its activity to its envelope (DESIGN section 6)."""
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from temporalio.api.common.v1 import Payload
@@ -35,7 +35,7 @@ class Outcome:
         of_approval: Whether a person was asked: then the execution is the approval's own.
     """
 
-    envelope: ExecutionResult[object]
+    envelope: ExecutionResult[object] = field(repr=False)
     of_approval: bool = False
 
 
@@ -55,11 +55,11 @@ class SingleRequest:
         wait: Whether to wait where a person must approve.
     """
 
-    client: Client
+    client: Client = field(repr=False)
     app: App
     task_queue: str
     capability: Capability[Any, Any]
-    data: bytes
+    data: bytes = field(repr=False)
     ask: Ask
     id: str
     decode: bool

@@ -80,7 +80,7 @@ class Capability(Generic[I, O]):
     middleware: tuple[Middleware, ...] = field(default=(), repr=False)
     tags: frozenset[str] = frozenset()
     tool_name: str | None = None
-    reconcile: Reconcile[I, O] | None = None
+    reconcile: Reconcile[I, O] | None = field(default=None, repr=False)
     placement: Placement = "remote"
     declared_in: str = field(default="", repr=False)
 
