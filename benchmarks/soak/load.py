@@ -137,7 +137,7 @@ class Load:
 
     async def _decision(self, approvals: Approvals, id: str) -> None:
         try:
-            if len(id) % 2 or int(id[-1], 16) % 3:
+            if ord(id[-1]) % 3:  # as good as any other two of three
                 await approvals.approve(id, approver=GRACE)
             else:
                 await approvals.reject(id, approver=GRACE)
